@@ -1,0 +1,47 @@
+"""The `optimizer` command: one file a verb, arguments in and a table out; the work is done below.
+
+Exit codes: 0 completed, 1 error, 2 usage, 3 only under --assert-better, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from optimizer.cli import compare, doctor, evaluate, export, headroom, judge, models, optimize, parse, report, serve, show
+from optimizer.errors import UsageError, UserError
+
+app = typer.Typer(
+    name="optimizer",
+    help="Prompt optimisation for panels of LLM judges.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for module in (optimize, evaluate, judge, show, compare, headroom, export, report, parse, serve, doctor):
+    app.command()(module.command)
+    app.registered_commands[-1].name = module.__name__.rsplit(".", 1)[-1]
+app.add_typer(models.app, name="models")
+
+
+def main() -> None:
+    """Run the command; errors that a user can mend are one line on standard error."""
+    try:
+        app()
+    except UserError as error:
+        _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+    except KeyboardInterrupt:
+        _fail("interrupted; give the same command again to go on", 130)
+    except Exception as error:
+        from optimizer.config import ConfigError
+
+        if not isinstance(error, ConfigError):
+            raise
+        _fail(str(error), 2)
+
+
+def _fail(message: str, code: int) -> None:
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.exit(code)

@@ -1,0 +1,55 @@
+"""`optimizer show`: print a debate of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from optimizer.cli import options
+
+
+def command(
+    run: Annotated[str, typer.Argument(help="A run folder or its name.")],
+    item: Annotated[str, typer.Argument(help="The item's id.")],
+    candidate: Annotated[str, typer.Option(help="Candidate id; the winner's debate, else the first, if left out.")] = "",
+    runs: options.Runs = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print what each persona said on one item, round by round."""
+    from optimizer.cli.console import print_json, say
+    from optimizer.data.loaders import load_items
+    from optimizer.data.shipped import data_path
+    from optimizer.debate.render import display_name
+    from optimizer.errors import UserError
+    from optimizer.runs.folder import find_run
+
+    folder = find_run(Path(runs or "runs"), run)
+    debates = [debate for debate in folder.debates() if debate.item == item]
+    if not debates:
+        known = sorted({debate.item for debate in folder.debates()})
+        raise UserError(f"{folder.path}: no debate on item {item!r}; there are {len(known)}, such as {', '.join(known[:5])}")
+    wanted = candidate or (folder.summary().get("result", {}).get("winner", "") if folder.finished else "")
+    found = [debate for debate in debates if debate.candidate == wanted] or ([] if candidate else debates)
+    if not found:
+        raise UserError(
+            f"{folder.path}: candidate {candidate!r} has no debate on it; "
+            f"those that have: {', '.join(d.candidate for d in debates)}"
+        )
+    debate = found[0]
+    if as_json:
+        print_json(debate.to_json())
+        return
+    try:
+        source = next((i for i in load_items(data_path(folder.resolved()["data"]["name"])) if i.id == item), None)
+    except UserError:
+        source = None  # the data file has moved; the debate is still worth showing
+    if source is not None:
+        say(f"Evidence: {source.evidence_text}\nClaim: {source.claim}\nGold: {source.label}\n")
+    for number in range(1, debate.last_round + 1):
+        say(f"Round {number}")
+        for turn in debate.turns:
+            if turn.round == number:
+                say(f"  {display_name(turn.persona)}: {turn.verdict.label or turn.verdict.outcome}   | {turn.text.strip()}")
+    say(f"Decision: {debate.decision or 'none'} ({debate.rule}), candidate {debate.candidate}")

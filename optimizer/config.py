@@ -1,0 +1,215 @@
+"""The settings: one typed model. A flag wins over the environment, that over the file, that over the default.
+
+Environment variables are OPTIMIZER_ and the setting in capitals, OPTIMIZER_PROTOCOL__ROUNDS for protocol.rounds. An unknown
+key is an error wherever it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+ENVIRONMENT_PREFIX = "OPTIMIZER_"
+_OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
+AnswerField = Literal["verdict", "confidence", "reason"]
+DEFAULT_FILE = Path("optimizer.toml")
+
+
+class ConfigError(ValueError):
+    """A setting is unknown or has a bad value; the message names it and where it came from."""
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors, and settings do not change once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SplitSettings(Strict):
+    """How many items each split keeps at the most; 0 keeps all. The default keeps a run on two cores under 15 minutes."""
+
+    train: int = Field(default=12, ge=0)
+    dev: int = Field(default=20, ge=0)
+    test: int = Field(default=24, ge=0)
+
+
+class SearchSettings(Strict):
+    """The search: its budget, the duel, and how many prompts reflection may propose for a component."""
+
+    budget: int = Field(default=700, ge=1, description="calls, the sealed test included; requests asked twice count once")
+    lead: int = Field(default=2, ge=1, description="a candidate that leads by so many dev items takes over")
+    trail: int = Field(default=2, ge=1, description="one that trails by so many is dropped")
+    reflections: int = Field(default=2, ge=0, description="reflected proposals for each component")
+    sweeps: int = Field(default=1, ge=1, description="rounds over all components; it ends earlier when nothing changes")
+    token_cap: int = Field(default=120, ge=10, description="the longest prompt in tokens, roughly counted")
+
+
+class ProtocolSettings(Strict):
+    """How a debate is held. The defaults were chosen by measurement; docs/protocol.md has the figures.
+
+    Attributes:
+        rounds: how often each persona speaks; from the second round on it has read all earlier ones.
+        question: asked last, in every turn.
+        yes, no: the words that the model uses for grounded and not grounded.
+        fields: the fields of an answer, in the order in which the model writes them; without "reason" none is asked for.
+        reason_words: the length asked for.
+        shared: which fields of an answer the others read.
+        persona_position: "last" keeps everything that personas share in one cached prefix; "system" is the papers' order.
+        temperature: of the panel; repeats of a debate differ by seed.
+    """
+
+    rounds: int = Field(default=2, ge=1, le=5)
+    question: str = Field(default="Does the evidence support the claim?", min_length=1)
+    yes: str = Field(default="yes", min_length=1)
+    no: str = Field(default="no", min_length=1)
+    fields: tuple[AnswerField, ...] = ("verdict", "confidence")
+    reason_words: int = Field(default=15, ge=1)
+    shared: tuple[AnswerField, ...] = ("verdict",)
+    persona_position: Literal["last", "system"] = "last"
+    temperature: float = Field(default=0.0, ge=0)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for name, values in (("fields", self.fields), ("shared", self.shared)):
+            if "verdict" not in values or len(set(values)) != len(values):
+                raise ValueError(f"{name} must hold verdict, and nothing twice, but is {', '.join(values)}")
+        if set(self.shared) - set(self.fields):
+            raise ValueError(f"shared is {', '.join(self.shared)}, but answers only have {', '.join(self.fields)}")
+        if self.yes.strip().lower() == self.no.strip().lower():
+            raise ValueError(f"yes and no must be different words but both are {self.yes!r}")
+        return self
+
+
+class Settings(Strict):
+    """Everything that a run can be told."""
+
+    data: str = "starter"
+    columns: dict[str, str] = Field(default_factory=dict)
+    label_map: str = ""
+    prompts: str = ""
+    persona: str = "skeptic"
+    model: str = ""
+    base_url: str = ""
+    seed: int = 0
+    splits: SplitSettings = SplitSettings()
+    search: SearchSettings = SearchSettings()
+    protocol: ProtocolSettings = ProtocolSettings()
+    in_flight: int = Field(default=0, ge=0, description="debates under way at once; 0 takes what the server can do")
+    timeout: float = Field(default=600.0, gt=0, description="seconds one try of a call may take")
+    context: int = Field(default=0, ge=0, description="tokens a call on the embedded server; 0 follows the data")
+    cache: str = ""
+    runs: str = "runs"
+
+
+def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> Settings:
+    """Merge defaults, the file, the environment and the flags.
+
+    Args:
+        flags: dotted names to values; None values are flags that were not given.
+        file: a TOML file; without one, optimizer.toml is read where it exists.
+
+    Raises:
+        ConfigError: the file cannot be read, or a key or value is bad.
+    """
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    path = file or (DEFAULT_FILE if DEFAULT_FILE.exists() else None)
+    if path is not None:
+        for name, value in _flatten(_read_toml(path)).items():
+            _put(merged, name, value)
+            origins[name] = str(path)
+    for variable, value in os.environ.items():
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable not in _OTHER_VARIABLES:
+            name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")
+            _put(merged, name, value)
+            origins[name] = f"environment variable {variable}"
+    for name, value in flags.items():
+        if value is not None:
+            _put(merged, name, value)
+            origins[name] = "command line"
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, origins)) from error
+
+
+def to_toml(settings: Settings) -> str:
+    """The settings as TOML, whole, in a form that load_settings reads back."""
+    lines: list[str] = []
+    tables: list[str] = []
+    for name, value in settings.model_dump().items():
+        if isinstance(value, dict):
+            tables += ["", f"[{name}]", *(f"{key} = {_toml_value(inner)}" for key, inner in value.items())]
+        else:
+            lines.append(f"{name} = {_toml_value(value)}")
+    return "\n".join(lines + tables) + "\n"
+
+
+def parse_assignments(assignments: list[str]) -> dict[str, Any]:
+    """Read `--set protocol.rounds=1` flags; values are TOML, and bare words are text. Raises ConfigError."""
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        name, separator, text = assignment.partition("=")
+        if not separator or not name.strip():
+            raise ConfigError(f"--set {assignment!r} is not NAME=VALUE")
+        try:
+            values[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            values[name.strip()] = text
+    return values
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such settings file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path}: cannot be read as TOML ({error})") from error
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _put(target: dict[str, Any], name: str, value: Any) -> None:
+    *parents, last = name.split(".")
+    for parent in parents:
+        inner = target.setdefault(parent, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"setting {name!r}: {parent!r} is not a table")
+        target = inner
+    target[last] = value
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    origin = next((source for key, source in origins.items() if key == name or name.startswith(key + ".")), "the settings")
+    if first["type"] == "extra_forbidden":
+        return f"{origin}: unknown setting {name!r}; known are {', '.join(Settings.model_fields)}"
+    return f"{origin}: setting {name!r}: {first['msg']} (got {first['input']!r})"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    escaped = "".join(
+        f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in str(value).replace("\\", "\\\\").replace('"', '\\"')
+    )
+    return f'"{escaped}"'

@@ -1,0 +1,55 @@
+"""The item: one claim with its evidence, a gold label and a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+
+class Label(StrEnum):
+    """What a claim is, given its evidence. UNSURE exists only in ternary answers and never as a gold label."""
+
+    GROUNDED = "grounded"
+    NOT_GROUNDED = "not_grounded"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One claim to judge.
+
+    `label` is None only for claims that are judged without being scored. `cluster` names the document or claim family
+    that items share: items of one cluster are not independent, and no cluster is ever split.
+    """
+
+    id: str
+    claim: str
+    evidence: tuple[str, ...]
+    label: Label | None
+    cluster: str
+    source: str = ""
+    category: str = ""
+    domain: str = ""
+    rationale: str = ""
+
+    @property
+    def evidence_text(self) -> str:
+        """The evidence passages, one a line, just as they were given."""
+        return "\n".join(self.evidence)
+
+    @property
+    def content_hash(self) -> str:
+        """A hash of everything that a judge or a scorer sees, 16 hex digits; the rationale is left out."""
+        record = asdict(self)
+        for name in ("rationale", "source", "category", "domain"):
+            record.pop(name)
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def items_hash(items: Iterable[Item]) -> str:
+    """The content hash of a set of items, whatever their order: the name of a test set in the seal register."""
+    joined = "\n".join(sorted(item.content_hash for item in items))
+    return hashlib.sha256(joined.encode()).hexdigest()[:16]

@@ -1,0 +1,81 @@
+"""The controls beside a panel: the same model alone, and its self-consistency at equal calls.
+
+Without them a panel effect cannot be told from a model effect. Their records are debates with one voice, "judge".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+
+from optimizer.data.item import Item
+from optimizer.debate.executor import DebateExecutor, bounded, make_turn
+from optimizer.debate.records import Debate, Turn
+from optimizer.debate.render import render_turn
+from optimizer.models.chat import CallTag, ChatRequest
+from optimizer.models.client import CallFailed
+
+JUDGE = "judge"
+_SELF_CONSISTENCY_TEMPERATURE = 0.7
+
+
+class Control(StrEnum):
+    """SINGLE asks once at the panel's temperature; SELF_CONSISTENCY asks as often as a debate does, at .7."""
+
+    SINGLE = "single"
+    SELF_CONSISTENCY = "self-consistency"
+
+
+async def run_control(
+    executor: DebateExecutor,
+    control: Control,
+    items: Sequence[Item],
+    personas: int,
+    sample: int = 0,
+    on_done: Callable[[Debate], None] | None = None,
+) -> list[Debate]:
+    """Judge items with a control, in their order.
+
+    Args:
+        executor: its protocol gives question, words and fields.
+        control: which one.
+        items: what to judge.
+        personas: of the panel that it stands beside; fixes the number of samples.
+        sample: which repeat.
+        on_done: hears of each as it ends.
+    """
+
+    async def one(item: Item) -> Debate:
+        debate = await _judge(executor, control, item, samples, sample)
+        if on_done is not None:
+            on_done(debate)
+        return debate
+
+    samples = executor.protocol.calls(personas) if control is Control.SELF_CONSISTENCY else 1
+    return await bounded([partial(one, item) for item in items], executor.in_flight)
+
+
+async def _judge(executor: DebateExecutor, control: Control, item: Item, samples: int, repeat: int) -> Debate:
+    protocol = executor.protocol
+    messages = render_turn(item, protocol, {}, "")
+    turns: list[Turn] = []
+    try:
+        for index in range(repeat * samples, (repeat + 1) * samples):
+            sampling = protocol.sampling(index)
+            if control is Control.SELF_CONSISTENCY:
+                sampling = replace(sampling, temperature=_SELF_CONSISTENCY_TEMPERATURE)
+            request = ChatRequest(messages, sampling, protocol.answer_schema, index)
+            reply = await executor.client.ask(request, CallTag("control", control, item.id, JUDGE, 1))
+            turns.append(make_turn(JUDGE, 1, executor.client.key(request), reply, protocol))
+    except CallFailed as failure:
+        return Debate(item.id, control, repeat, tuple(turns), failure=str(failure) or "no answer")
+    votes = Counter(turn.verdict.vote for turn in turns if turn.verdict.vote is not None)
+    if not votes:
+        return Debate(item.id, control, repeat, tuple(turns), None, "abstain")
+    best = max(votes.values())
+    tied = [label for label, count in votes.items() if count == best]
+    # Counter keeps the order of first votes, so a tie takes the first sample's label among those tied.
+    return Debate(item.id, control, repeat, tuple(turns), tied[0], "tie" if len(tied) > 1 else "majority")

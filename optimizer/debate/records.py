@@ -1,0 +1,83 @@
+"""The record of a debate: its turns, and what it decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from optimizer.data.item import Item, Label
+from optimizer.debate.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One persona's answer in one round. `key` is the call's identity; `reasoning` is stored and never parsed."""
+
+    persona: str
+    round: int
+    key: str
+    text: str
+    finish_reason: str
+    verdict: Verdict
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Debate:
+    """One item judged by one panel under one seed.
+
+    `decision` is None where there was none; `rule` says which rule decided. `failure` is set when a call got no answer:
+    such a debate is missing, is owed on resume, and is never scored.
+    """
+
+    item: str
+    candidate: str
+    sample: int
+    turns: tuple[Turn, ...]
+    decision: Label | None = None
+    rule: str = ""
+    failure: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.failure)
+
+    def score(self, item: Item) -> float | None:
+        """1 if right, 0 if wrong or without a decision, None if failed."""
+        return None if self.failed else float(self.decision is not None and self.decision is item.label)
+
+    def round_verdicts(self, number: int) -> dict[str, Verdict]:
+        """The verdicts of one round by persona."""
+        return {turn.persona: turn.verdict for turn in self.turns if turn.round == number}
+
+    @property
+    def last_round(self) -> int:
+        return max((turn.round for turn in self.turns), default=0)
+
+    @property
+    def outcome(self) -> Outcome:
+        """ok with a decision, abstained without one, failed where a call failed."""
+        if self.failed:
+            return Outcome.FAILED
+        return Outcome.OK if self.decision is not None else Outcome.ABSTAINED
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for the event log."""
+        return asdict(self)
+
+
+def debate_from_json(record: Mapping[str, Any]) -> Debate:
+    """Read a debate from the event log. Raises ValueError where the record is not one."""
+    return _adapter().validate_python(dict(record))
+
+
+@cache
+def _adapter() -> TypeAdapter[Debate]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Debate)

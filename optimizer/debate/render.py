@@ -1,0 +1,83 @@
+"""Makes each turn's messages. Texts are put in literally, once; what they hold stays text.
+
+The order is: fixed system text, evidence, claim, transcript, source skepticism, persona, question. All that personas share
+comes first, so that a server's prefix cache computes it once an item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from optimizer.data.item import Item, Label
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Turn
+from optimizer.models.chat import Message
+from optimizer.prompts.library import SOURCE_SKEPTICISM
+
+_FENCE = '"'
+
+
+def render_turn(
+    item: Item, protocol: Protocol, texts: Mapping[str, str], persona: str, transcript: Iterable[Turn] = ()
+) -> tuple[Message, ...]:
+    """The messages of one turn.
+
+    Args:
+        item: evidence and claim.
+        protocol: how the debate is held.
+        texts: the candidate's text for each component.
+        persona: who speaks; empty for a judge alone, who gets no persona, no source skepticism and no transcript.
+        transcript: the turns that this persona has read.
+    """
+    fence = delimiter(item)
+    parts = [f"Evidence:\n{fence}\n{item.evidence_text}\n{fence}", f"Claim:\n{fence}\n{item.claim}\n{fence}"]
+    heard = list(transcript)
+    if heard:
+        parts.append(_transcript(heard, protocol))
+    system = _system_text(protocol)
+    instruction = texts[persona] if persona else ""
+    if persona and texts.get(SOURCE_SKEPTICISM):
+        parts.append(texts[SOURCE_SKEPTICISM])
+    if protocol.persona_position == "system":
+        system = f"{system}\n\n{instruction}".strip()
+    elif instruction:
+        parts.append(instruction)
+    parts.append(protocol.question)
+    return Message("system", system), Message("user", "\n\n".join(parts))
+
+
+def delimiter(item: Item) -> str:
+    """Three quotation marks, or as many more as it takes to occur nowhere in the item."""
+    fence = _FENCE * 3
+    while fence in item.evidence_text or fence in item.claim:
+        fence += _FENCE
+    return fence
+
+
+def display_name(persona: str) -> str:
+    """`data_scientist` is spoken of as `Data scientist`."""
+    return persona.replace("_", " ").capitalize()
+
+
+def _system_text(protocol: Protocol) -> str:
+    return f"You judge whether a claim is grounded in evidence. Answer with one line of JSON: {protocol.answer_form}"
+
+
+def _transcript(turns: list[Turn], protocol: Protocol) -> str:
+    """What was said, a line a turn, round by round, with the fields that the protocol shares."""
+    lines: list[str] = []
+    for number in sorted({turn.round for turn in turns}):
+        lines.append(f"The panel's answers in round {number}:")
+        lines += [_line(turn, protocol) for turn in turns if turn.round == number]
+    return "\n".join(lines)
+
+
+def _line(turn: Turn, protocol: Protocol) -> str:
+    verdict = turn.verdict
+    word = {Label.GROUNDED: protocol.yes, Label.NOT_GROUNDED: protocol.no}.get(verdict.label or Label.UNSURE)
+    text = f"{display_name(turn.persona)}: {word or 'no answer'}"
+    if "confidence" in protocol.shared and verdict.confidence is not None:
+        text += f" (confidence {verdict.confidence:g})"
+    if "reason" in protocol.shared and verdict.reason.strip():
+        text += ". " + " ".join(verdict.reason.split())  # one line: a reason cannot pose as another turn
+    return text

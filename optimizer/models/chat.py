@@ -1,0 +1,93 @@
+"""What is asked and what comes back: the records that cross the client's boundary."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Every sampling parameter, always sent: a server's own defaults never decide."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 64
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A resolved request but for the model. `schema` is JSON text, empty for free text.
+
+    `sample` tells repeats of one request apart, so that a cached answer is never returned for a second sample.
+    """
+
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    schema: str = ""
+    sample: int = 0
+
+    def key(self, model_identity: str) -> str:
+        """The cache key and resume key: model, messages, parameters, schema, seed and sample; never a URL."""
+        record = {"v": 1, "model": model_identity, **asdict(self)}
+        return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """An answer as the server gave it. Token counts are 0 where the server does not report them.
+
+    `cached_tokens` are a part of `prompt_tokens`. `reasoning` is what a reasoning model thought apart from its answer.
+    """
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallTag:
+    """What a call is for: `purpose` is debate, control, reflection, judge or probe; the rest may be empty."""
+
+    purpose: str
+    candidate: str = ""
+    item: str = ""
+    persona: str = ""
+    round: int = 0
+
+
+def reply_from_body(body: Any, seconds: float) -> ChatReply:
+    """Read a chat completion. Raises ValueError where the body is not one."""
+    try:
+        choice = body["choices"][0]
+        message = choice["message"]
+        usage = body.get("usage") or {}
+        content = message.get("content") or ""
+        if isinstance(content, list):  # content parts
+            content = "".join(part.get("text", "") for part in content)
+        return ChatReply(
+            text=str(content),
+            finish_reason=str(choice.get("finish_reason") or "stop"),
+            prompt_tokens=int(usage.get("prompt_tokens") or 0),
+            cached_tokens=int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0),
+            completion_tokens=int(usage.get("completion_tokens") or 0),
+            seconds=seconds,
+            reasoning=str(message.get("reasoning_content") or message.get("reasoning") or ""),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise ValueError(f"the body is no chat completion: {json.dumps(body)[:160]}") from error

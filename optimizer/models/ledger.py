@@ -1,0 +1,99 @@
+"""The call ledger: every logical call, paid or answered from the cache, with its tokens and its purpose."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from optimizer.models.chat import CallTag, ChatReply
+
+LEDGER_VERSION = 1
+
+
+class Ledger:
+    """Counts calls, and appends each to a file where one is given.
+
+    `distinct` is the number of different requests, which is what a cold cache would have paid for: budgets count it,
+    so that a warm and a cold run decide alike. `paid` counts what was really sent to a server.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.counts: Counter[str] = Counter()
+        self.by_purpose: dict[str, Counter[str]] = {}
+        self._keys: set[str] = set()
+        self._file: IO[str] | None = None
+        if path is not None:
+            for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+                self._restore(line)
+            self._file = path.open("a", encoding="utf-8", newline="\n")
+
+    @property
+    def distinct(self) -> int:
+        """How many different requests were made."""
+        return len(self._keys)
+
+    def knows(self, key: str) -> bool:
+        """Whether this request was made before."""
+        return key in self._keys
+
+    def record(self, key: str, tag: CallTag, reply: ChatReply, paid: bool, attempts: int = 1) -> None:
+        """Count one answered call, and write it down."""
+        line = {
+            "v": LEDGER_VERSION,
+            "key": key,
+            **asdict(tag),
+            "paid": paid,
+            "attempts": attempts,
+            "finish_reason": reply.finish_reason,
+            "prompt_tokens": reply.prompt_tokens,
+            "cached_tokens": reply.cached_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "seconds": round(reply.seconds, 4),
+        }
+        self._keys.add(key)
+        self._count(line)
+        self._write(line)
+
+    def record_failure(self, key: str, tag: CallTag, reason: str, attempts: int) -> None:
+        """Count a call that got no answer. It is no distinct request: it is still owed."""
+        line = {"v": LEDGER_VERSION, "key": key, **asdict(tag), "failed": reason, "attempts": attempts}
+        self.counts["failed"] += 1
+        self._write(line)
+
+    def touch(self, key: str) -> None:
+        """Count a request as made whose answer stands in a recorded debate: a resumed run spends what it spent before."""
+        self._keys.add(key)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _count(self, line: dict[str, Any]) -> None:
+        purpose = self.by_purpose.setdefault(line["purpose"], Counter())
+        for counts in (self.counts, purpose):
+            counts["calls"] += 1
+            if line["paid"]:
+                counts["paid"] += 1
+                for name in ("prompt_tokens", "cached_tokens", "completion_tokens"):
+                    counts[name] += line[name]
+            else:
+                counts["hits"] += 1
+
+    def _write(self, line: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+
+    def _restore(self, text: str) -> None:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            return  # the line that a killed run was writing
+        if "failed" in line:
+            self.counts["failed"] += 1
+        else:
+            self._count(line)

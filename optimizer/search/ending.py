@@ -1,0 +1,139 @@
+"""The honest ending: the sealed test is opened once, for seed and winner, and the result is said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from optimizer.data.item import Item
+from optimizer.debate.records import Debate
+from optimizer.errors import UserError
+from optimizer.search.candidate import Candidate
+from optimizer.search.evaluate import Evaluator
+from optimizer.stats.intervals import wilson_interval
+from optimizer.stats.paired import PairedDifference, cluster_bootstrap, cluster_sums, paired_difference
+from optimizer.stats.power import detectable_gain, smallest_significant_gain
+
+ALPHA = 0.05
+_FEW_CLUSTERS = 30
+_MOST_MISSING = 0.1  # of the test's debates; above, the test is not a test and the run stays unfinished
+DISCORDANCE = 0.15  # assumed before there is data: items on which two prompts of a panel differ
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Right answers of a candidate on a set of items; the interval is a 95 % cluster bootstrap (Wilson where all agree)."""
+
+    items: int
+    right: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        return self.right / self.items if self.items else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """The sealed test: both accuracies, the paired difference, the verdict, and what the test could have seen.
+
+    `verdict` is better, worse, not distinguishable, or unchanged where the seed itself won the search.
+    """
+
+    seed: Accuracy
+    winner: Accuracy
+    difference: PairedDifference
+    verdict: str
+    smallest_gain: int | None
+    detectable: float
+    statement: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for the summary."""
+        return asdict(self)
+
+
+def accuracy_of(scores: Mapping[str, float], clusters: Mapping[str, str]) -> Accuracy:
+    """The accuracy over the items that have a score."""
+    ids = sorted(scores)
+    right = sum(scores[item] == 1.0 for item in ids)
+    if right in (0, len(ids)):
+        low, high = wilson_interval(right, len(ids))
+    else:
+        low, high = cluster_bootstrap(cluster_sums([scores[item] for item in ids], [clusters[item] for item in ids]))
+    return Accuracy(len(ids), right, low, high)
+
+
+async def open_test(evaluator: Evaluator, seed: Candidate, winner: Candidate, test: Sequence[Item]) -> TestResult:
+    """Evaluate seed and winner on the sealed items and compare them.
+
+    Raises:
+        UserError: the endpoint is gone, or too many debates failed for the test to mean anything.
+    """
+    for candidate in dict.fromkeys((seed.id, winner.id)):
+        debates = await evaluator.evaluate(seed if candidate == seed.id else winner, test)
+        _check_missing(debates)
+    clusters = {item.id: item.cluster for item in test}
+    before, after = evaluator.scores(seed, test), evaluator.scores(winner, test)
+    return compare_on_test(before, after, clusters, unchanged=seed.id == winner.id)
+
+
+def compare_on_test(
+    before: Mapping[str, float], after: Mapping[str, float], clusters: Mapping[str, str], unchanged: bool
+) -> TestResult:
+    """The verdict and its words from two sets of item scores."""
+    difference = paired_difference(dict(before), dict(after), dict(clusters))
+    smallest = smallest_significant_gain(difference.clusters)
+    detectable = detectable_gain(max(1, difference.items), DISCORDANCE)
+    if unchanged:
+        verdict = "unchanged"
+    elif difference.p > ALPHA:
+        verdict = "not distinguishable"
+    else:
+        verdict = "better" if difference.difference > 0 else "worse"
+    seed, winner = accuracy_of(before, clusters), accuracy_of(after, clusters)
+    statement = _statement(verdict, seed, winner, difference, smallest, detectable)
+    return TestResult(seed, winner, difference, verdict, smallest, detectable, statement)
+
+
+def _check_missing(debates: Mapping[str, Debate]) -> None:
+    failed = [debate for debate in debates.values() if debate.failed]
+    if len(failed) > _MOST_MISSING * len(debates):
+        raise UserError(
+            f"{len(failed)} of {len(debates)} test debates failed, the last because of: {failed[-1].failure}; "
+            "mend that and run the same command again, only the failed ones are asked"
+        )
+
+
+def points(share: float) -> str:
+    """A difference in accuracy in points, with its sign."""
+    return f"{100 * share:+.1f} points"
+
+
+def _statement(
+    verdict: str, seed: Accuracy, winner: Accuracy, difference: PairedDifference, smallest: int | None, detectable: float
+) -> str:
+    where = f"on {difference.items} sealed test items in {difference.clusters} clusters"
+    if verdict == "unchanged":
+        return (
+            f"No candidate took over from the seed, so the seed stays: {seed.right} of {seed.items} right on the sealed test "
+            f"({100 * seed.value:.1f} %, 95 % interval {100 * seed.low:.0f} to {100 * seed.high:.0f})."
+        )
+    figures = (
+        f"{points(difference.difference)} {where} (95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, "
+        f"{difference.wins} items won, {difference.losses} lost, p = {difference.p:.3f})"
+    )
+    few = f" With only {difference.clusters} clusters this is a rough reading." if difference.clusters < _FEW_CLUSTERS else ""
+    if verdict == "better":
+        return f"The winner is better than the seed: {figures}.{few}"
+    if verdict == "worse":
+        return f"The winner is worse than the seed: {figures}. Keep the seed.{few}"
+    seen = (
+        f"at the least a net gain of {smallest} items without a loss ({100 * smallest / difference.items:.0f} points)"
+        if smallest is not None
+        else "no difference at all, it has too few clusters"
+    )
+    power = "" if detectable != detectable else f"; a true gain of {100 * detectable:.0f} points is found with 80 % power"
+    return f"The winner is not distinguishable from the seed: {figures}. This test could have seen {seen}{power}.{few}"

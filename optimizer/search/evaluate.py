@@ -1,0 +1,87 @@
+"""Evaluates candidates on items, remembers every debate, and takes from the record what an earlier start already did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from optimizer.data.item import Item
+from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.debate.records import Debate
+from optimizer.prompts.library import SOURCE_SKEPTICISM
+from optimizer.runs.events import EventLog
+from optimizer.search.candidate import Candidate
+from optimizer.search.watch import Silent, Watcher
+
+
+class Evaluator:
+    """Debates by candidate and item id, never by position.
+
+    Args:
+        executor: holds the debates.
+        events: each finished debate is written there at once.
+        recorded: debates of an earlier start of this run; they are used instead of being held again.
+    """
+
+    def __init__(
+        self, executor: DebateExecutor, events: EventLog, recorded: Iterable[Debate] = (), watcher: Watcher | None = None
+    ) -> None:
+        self.executor = executor
+        self._events = events
+        self._recorded = {(debate.candidate, debate.item, debate.sample): debate for debate in recorded}
+        self._debates: dict[str, dict[str, Debate]] = {}
+        self._watcher: Watcher = watcher or Silent()
+
+    async def evaluate(self, candidate: Candidate, items: Sequence[Item]) -> dict[str, Debate]:
+        """The candidate's debates on these items by item id; failed ones are held again.
+
+        Raises:
+            UserError: the endpoint is gone.
+        """
+        known = self._debates.setdefault(candidate.id, {})
+        missing = [item for item in items if item.id not in known or known[item.id].failed]
+        jobs = []
+        for item in missing:
+            earlier = self._recorded.get((candidate.id, item.id, 0))
+            if earlier is None:
+                jobs.append(DebateJob(item, candidate.id, candidate.texts))
+                continue
+            for turn in earlier.turns:
+                self.executor.client.ledger.touch(turn.key)
+            known[item.id] = earlier
+            self._watcher.debate_done(earlier)
+        await self.executor.run(jobs, self._done)
+        return {item.id: known[item.id] for item in items}
+
+    def known(self, candidate: Candidate) -> dict[str, Debate]:
+        """What there is of a candidate so far, by item id."""
+        return self._debates.get(candidate.id, {})
+
+    def scores(self, candidate: Candidate, items: Iterable[Item]) -> dict[str, float]:
+        """Scores by item id over the debates that there are; failed ones are missing."""
+        known = self.known(candidate)
+        found = {item.id: known[item.id].score(item) for item in items if item.id in known}
+        return {item: score for item, score in found.items() if score is not None}
+
+    def cost_bound(self, candidate: Candidate, parent: Candidate, items: Sequence[Item]) -> int:
+        """The most calls that evaluating can take, given what the parent's debates on the same items already asked."""
+        have, parent_has = self.known(candidate), self.known(parent)
+        personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
+        full = self.executor.protocol.calls(len(personas))
+        shared = 0
+        if candidate.texts.get(SOURCE_SKEPTICISM) == parent.texts.get(SOURCE_SKEPTICISM):
+            shared = sum(candidate.texts[name] == parent.texts.get(name) for name in personas)  # round 1 is the same
+        return sum(
+            full - (shared if item.id in parent_has and not parent_has[item.id].failed else 0)
+            for item in items
+            if item.id not in have
+        )
+
+    def _done(self, debate: Debate) -> None:
+        self._debates[debate.candidate][debate.item] = debate
+        if debate.failed:
+            # A failure is information and no result: each is written, and the debate stays owed.
+            self._events.record("failed_debate", f"{debate.candidate}:{debate.item}:{time.time_ns()}", debate=debate.to_json())
+        else:
+            self._events.record("debate", f"{debate.candidate}:{debate.item}:{debate.sample}", debate=debate.to_json())
+        self._watcher.debate_done(debate)

@@ -1,0 +1,247 @@
+"""The whole job of `optimizer optimize`: prepare, plan, search, open the seal, write the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import optimizer
+from optimizer.analysis.headroom import oracle_headroom
+from optimizer.config import Settings, to_toml
+from optimizer.data.item import Item, items_hash
+from optimizer.data.loaders import load_items
+from optimizer.data.shipped import data_path
+from optimizer.data.splits import Splits, split_items
+from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.protocol import Protocol
+from optimizer.models.cache import ResponseCache
+from optimizer.models.client import ChatClient
+from optimizer.models.endpoint import Endpoint
+from optimizer.models.ledger import Ledger
+from optimizer.models.provision import cache_path, context_needed, embedded_choice, in_flight, planned_endpoint, serving
+from optimizer.prompts.files import write_prompts
+from optimizer.prompts.library import PromptLibrary, load_library
+from optimizer.runs.folder import RunFolder, open_run
+from optimizer.runs.seal import Contrast, SealRegister
+from optimizer.search.ascent import CoordinateAscent, SearchOutcome
+from optimizer.search.budget import Budget
+from optimizer.search.candidate import Candidate
+from optimizer.search.ending import TestResult, open_test
+from optimizer.search.evaluate import Evaluator
+from optimizer.search.plan import Plan, count_cached, make_plan
+from optimizer.search.watch import Silent, Watcher
+
+SUMMARY_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeJob:
+    """Everything that is known before the first call. Made by `prepare`."""
+
+    settings: Settings
+    protocol: Protocol
+    library: PromptLibrary
+    components: tuple[str, ...]
+    splits: Splits
+    seed: Candidate
+    endpoint: Endpoint
+    plan: Plan
+    resolved: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The run's name: what is optimised, on which data."""
+        return f"{self.settings.persona.replace(',', '+')}-{Path(self.settings.data).stem or 'data'}"
+
+
+async def prepare(settings: Settings) -> OptimizeJob:
+    """Read and check everything that a run needs, and plan it. Nothing is fetched, started or written.
+
+    Raises:
+        UserError: data, prompts, persona, server or budget are not right.
+    """
+    library = load_library(Path(settings.prompts) if settings.prompts else None)
+    components = library.components(settings.persona)
+    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    splits = split_items(items, settings.seed, settings.splits.model_dump())
+    protocol = Protocol.of(settings.protocol)
+    everything = (*splits.train, *splits.dev, *splits.test)
+    context = context_needed((item.evidence_text + item.claim for item in everything), settings.context)
+    endpoint = await planned_endpoint(settings, context)
+    seed = Candidate(library.seeds)
+    with ResponseCache(cache_path(settings)) as cache:
+        offline = DebateExecutor(ChatClient(endpoint, cache, Ledger(), offline=True), protocol)
+        cached = await count_cached(offline, seed, everything)
+        pace = _seconds_a_call(settings, endpoint, cache)
+    plan = make_plan(splits, components, protocol.calls(len(library.personas)), settings.search, cached, pace)
+    resolved = _resolved(settings, protocol, library, components, splits, endpoint)
+    return OptimizeJob(settings, protocol, library, components, splits, seed, endpoint, plan, resolved)
+
+
+async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | None = None) -> RunFolder:
+    """Search and open the seal, or go on where an earlier start of the same job stopped. A finished one is left as it is.
+
+    Raises:
+        UserError: the run cannot go on; what is done is kept, and the same job resumes it.
+    """
+    watcher = watcher or Silent()
+    run, existed = open_run(Path(job.settings.runs), job.name, job.resolved, to_toml(job.settings), fresh)
+    if run.finished:
+        watcher.note(f"this run is finished: {run.path} (give --new for another)")
+        return run
+    watcher.note(f"{'resuming' if existed else 'run folder'} {run.path}")
+    started = time.monotonic()
+    recorded = run.debates() if run.events.exists() else []
+    events, ledger = run.open_events(), Ledger(run.calls)
+    watcher.begin(ledger, job.settings.search.budget)
+    try:
+        with ResponseCache(cache_path(job.settings)) as cache:
+            async with serving(job.settings, job.endpoint, run.server_log, watcher.note) as endpoint:
+                flights = in_flight(job.settings, endpoint)
+                client = ChatClient(endpoint, cache, ledger, max(flights, 1) * 8, job.settings.timeout)
+                async with client:
+                    executor = DebateExecutor(client, job.protocol, flights)
+                    evaluator = Evaluator(executor, events, recorded, watcher)
+                    budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
+                    ascent = CoordinateAscent(
+                        evaluator, job.splits, job.library.alternatives, job.settings.search, budget, events,
+                        job.settings.seed, watcher,
+                    )  # fmt: skip
+                    outcome = await ascent.run(job.seed, job.components)
+                    watcher.phase("sealed test")
+                    budget.release()
+                    result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test)
+        _write_result(job, run, evaluator, outcome, result, ledger, time.monotonic() - started)
+    finally:
+        events.close()
+        ledger.close()
+    return run
+
+
+def _resolved(
+    settings: Settings,
+    protocol: Protocol,
+    library: PromptLibrary,
+    components: Sequence[str],
+    splits: Splits,
+    endpoint: Endpoint,
+) -> dict[str, Any]:
+    """What decides the result: a run is only resumed when all of this is the same."""
+    return {
+        "v": 1,
+        "kind": "optimize",
+        "components": list(components),
+        "seed": settings.seed,
+        "data": {
+            "name": settings.data,
+            **{
+                name: _split_record(items)
+                for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))
+            },
+        },
+        "prompts": dict(library.seeds),
+        "alternatives": {name: {a.name: a.text for a in library.alternatives.get(name, ())} for name in components},
+        "protocol": protocol.model_dump(),
+        "search": settings.search.model_dump(),
+        "model": {"name": endpoint.model, "identity": endpoint.identity},
+        "in_flight": in_flight(settings, endpoint),
+    }
+
+
+def _split_record(items: Sequence[Item]) -> dict[str, Any]:
+    return {"hash": items_hash(items), "items": [item.id for item in items]}
+
+
+def _seconds_a_call(settings: Settings, endpoint: Endpoint, cache: ResponseCache) -> float | None:
+    """Wall time a call: from this model's last answers, else from the catalogue's measurement."""
+    latency = cache.seconds_per_call(endpoint.identity)
+    if latency is not None:
+        return latency / in_flight(settings, endpoint)
+    model = embedded_choice(settings)
+    return None if model is None else model.seconds_per_call
+
+
+def _write_result(
+    job: OptimizeJob,
+    run: RunFolder,
+    evaluator: Evaluator,
+    outcome: SearchOutcome,
+    result: TestResult,
+    ledger: Ledger,
+    seconds: float,
+) -> None:
+    """Everything that a finished run leaves; summary.json comes last, since it marks the run as finished."""
+    for candidate in {candidate.id: candidate for candidate in outcome.candidates}.values():
+        write_prompts(run.candidate(candidate.id), candidate.texts)
+    write_prompts(run.winner, outcome.incumbent.texts)
+    if result.verdict != "unchanged":
+        SealRegister(run.path.parent).enter(
+            Contrast(
+                test_set=items_hash(job.splits.test),
+                run=run.path.name,
+                baseline=job.seed.id,
+                challenger=outcome.incumbent.id,
+                items=result.difference.items,
+                difference=result.difference.difference,
+                p=result.difference.p,
+            )
+        )
+    run.write_json(
+        "summary.json",
+        {
+            "v": SUMMARY_VERSION,
+            "version": optimizer.__version__,
+            "components": list(outcome.incumbent.texts),
+            "result": {
+                "seed": job.seed.id,
+                "winner": outcome.incumbent.id,
+                "statement": result.statement,
+                "stopped": outcome.stopped,
+                "test": result.to_json(),
+                "candidates": _candidates(job, evaluator, outcome),
+                "rejected": outcome.rejected,
+                "headroom": _headroom(job, evaluator, outcome),
+                "calls": ledger.distinct,
+            },
+            # What was really paid depends on what was cached before, so it is no part of the result.
+            "spent": {
+                "seconds": round(seconds, 1),
+                **dict(ledger.counts),
+                "by_purpose": {name: dict(counts) for name, counts in ledger.by_purpose.items()},
+            },
+        },
+    )
+
+
+def _candidates(job: OptimizeJob, evaluator: Evaluator, outcome: SearchOutcome) -> list[dict[str, Any]]:
+    """A row a candidate. Dev scores are what the search decided on, so they are no estimate of quality."""
+    duels = {result.challenger: asdict(result) for result in outcome.duels}
+    rows = []
+    for candidate in outcome.candidates:
+        scores = evaluator.scores(candidate, job.splits.dev)
+        rows.append(
+            {
+                "id": candidate.id,
+                "component": candidate.component,
+                "origin": candidate.origin,
+                "idea": candidate.idea,
+                "parent": candidate.parent,
+                "dev_items": len(scores),
+                "dev_right": int(sum(scores.values())),
+                "duel": duels.get(candidate.id),
+            }
+        )
+    return rows
+
+
+def _headroom(job: OptimizeJob, evaluator: Evaluator, outcome: SearchOutcome) -> dict[str, Any]:
+    """Over the candidates that were evaluated on all of dev."""
+    scores = {candidate.id: evaluator.scores(candidate, job.splits.dev) for candidate in outcome.candidates}
+    full = {name: by_item for name, by_item in scores.items() if len(by_item) == len(job.splits.dev)}
+    if not full:
+        return {}
+    found = oracle_headroom(full)
+    return {**asdict(found), "headroom": found.headroom}

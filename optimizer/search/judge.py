@@ -1,0 +1,116 @@
+"""Runs a panel on claims that have no label, and writes each verdict with a reason as soon as it is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from optimizer.config import Settings
+from optimizer.data.item import Item, Label
+from optimizer.debate.executor import DebateExecutor, DebateJob, bounded
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Debate
+from optimizer.debate.render import render_turn
+from optimizer.errors import UserError
+from optimizer.models.cache import ResponseCache
+from optimizer.models.catalogue import cache_folder
+from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
+from optimizer.models.client import CallFailed, ChatClient
+from optimizer.models.ledger import Ledger
+from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
+from optimizer.search.candidate import Candidate
+from optimizer.search.watch import Silent, Watcher
+
+_REASON_TOKENS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The panel's verdict on one claim: `votes` are the last round's, `reason` one sentence for the decision."""
+
+    id: str
+    claim: str
+    verdict: str | None
+    rule: str
+    votes: dict[str, str | None]
+    reason: str
+    failure: str
+
+
+async def judge_items(
+    settings: Settings, texts: Mapping[str, str], items: Sequence[Item], target: Path, watcher: Watcher | None = None
+) -> list[Judgement]:
+    """Judge all items and write one JSON line each to `target`, in the items' order once all are done.
+
+    Where the protocol asks the panel for no reasons, one more call an item asks for the reason of the decision.
+
+    Raises:
+        UserError: the target is there already, or the endpoint is gone.
+    """
+    if target.exists():
+        raise UserError(f"{target}: is there already; give another file with --out, or remove it")
+    watcher = watcher or Silent()
+    protocol, panel = Protocol.of(settings.protocol), Candidate(texts)
+    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
+    planned = await planned_endpoint(settings, context)
+    partial_path = target.with_name(target.name + ".partial")
+    ledger = Ledger()
+    watcher.begin(ledger, len(items) * (protocol.calls(len(texts) - 1) + ("reason" not in protocol.fields)))
+    with ResponseCache(cache_path(settings)) as cache, partial_path.open("w", encoding="utf-8", newline="\n") as file:
+        async with serving(settings, planned, cache_folder() / "server.log", watcher.note) as endpoint:
+            flights = in_flight(settings, endpoint)
+            async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
+                executor = DebateExecutor(client, protocol, flights)
+
+                async def one(item: Item) -> Judgement:
+                    debate = await executor.debate(DebateJob(item, panel.id, panel.texts), "judge")
+                    judgement = await _judgement(executor, item, debate)
+                    file.write(_line(judgement))
+                    file.flush()
+                    watcher.debate_done(debate)
+                    return judgement
+
+                judgements = await bounded([partial(one, item) for item in items], flights)
+        file.seek(0)
+        file.truncate()
+        file.writelines(map(_line, judgements))
+    partial_path.replace(target)
+    return judgements
+
+
+def _line(judgement: Judgement) -> str:
+    record = {name: getattr(judgement, name) for name in Judgement.__slots__}
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+async def _judgement(executor: DebateExecutor, item: Item, debate: Debate) -> Judgement:
+    votes = {
+        name: verdict.vote.value if verdict.vote else None for name, verdict in debate.round_verdicts(debate.last_round).items()
+    }
+    reason = ""
+    if debate.decision is not None:
+        given = [t.verdict.reason for t in debate.turns if t.verdict.vote is debate.decision and t.verdict.reason]
+        reason = given[-1] if given else await _ask_reason(executor, item, debate.decision)
+    return Judgement(
+        item.id, item.claim, debate.decision.value if debate.decision else None, debate.rule, votes, reason, debate.failure
+    )
+
+
+async def _ask_reason(executor: DebateExecutor, item: Item, decision: Label) -> str:
+    """One sentence on the decision, asked after it; an answer that fails or is cut leaves the verdict without a reason."""
+    user = render_turn(item, executor.protocol, {}, "")[1]
+    says = "supports" if decision is Label.GROUNDED else "does not support"
+    content = user.content.removesuffix(executor.protocol.question) + (
+        f"A panel decided that the evidence {says} the claim. Write one plain sentence of at most 25 words "
+        "on what in the evidence decides it."
+    )
+    messages = (Message("system", "You explain verdicts on claims."), Message("user", content))
+    request = ChatRequest(messages, Sampling(max_tokens=_REASON_TOKENS))
+    try:
+        reply = await executor.client.ask(request, CallTag("judge", item=item.id))
+    except CallFailed:
+        return ""
+    return " ".join(reply.text.split()) if reply.finish_reason == "stop" else ""

@@ -1,0 +1,113 @@
+"""The plan: what a run will do, cost and be able to see, said before it costs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from optimizer.config import SearchSettings
+from optimizer.data.item import Item
+from optimizer.data.splits import Splits
+from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.errors import UserError
+from optimizer.models.client import NotCached
+from optimizer.search.candidate import Candidate
+from optimizer.search.ending import DISCORDANCE
+from optimizer.stats.power import detectable_gain, smallest_significant_gain
+
+_FEW_CLUSTERS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known before the run. Calls are different requests at the worst; `cached` of the seed's are there already.
+
+    `proposals` is how many the budget buys at the least (each goes through all of dev) and at the most (each is dropped
+    as soon as it can be). `seconds` is None where nothing is known about the server's speed.
+    """
+
+    sizes: dict[str, int]
+    clusters: dict[str, int]
+    calls_a_debate: int
+    seed_calls: int
+    test_calls: int
+    search_calls: int
+    budget: int
+    proposals: tuple[int, int]
+    cached: int
+    seconds: float | None
+    smallest_gain: int | None
+    detectable: float
+    warnings: tuple[str, ...]
+
+
+def make_plan(
+    splits: Splits,
+    components: Sequence[str],
+    calls_a_debate: int,
+    settings: SearchSettings,
+    cached: int,
+    seconds_a_call: float | None,
+) -> Plan:
+    """Work the plan out.
+
+    Args:
+        splits: the items of the run.
+        components: what is searched.
+        calls_a_debate: rounds times personas.
+        settings: the budget and the duel's bounds.
+        cached: the seed's calls that are answered already.
+        seconds_a_call: wall time a call with as many in flight as the run will have, or None.
+
+    Raises:
+        UserError: the budget does not even buy the seed, one proposal and the sealed test.
+    """
+    sizes = {"train": len(splits.train), "dev": len(splits.dev), "test": len(splits.test)}
+    clusters = {
+        name: len({item.cluster for item in items})
+        for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))
+    }
+    seed_calls = (sizes["dev"] + (sizes["train"] if settings.reflections else 0)) * calls_a_debate
+    test_calls = 2 * sizes["test"] * calls_a_debate
+    search_calls = settings.budget - seed_calls - test_calls
+    dearest = sizes["dev"] * calls_a_debate
+    cheapest = max(1, settings.trail) * 2  # a changed persona speaks twice in a debate; the rest may be what was said before
+    if search_calls < dearest:
+        raise UserError(
+            f"a budget of {settings.budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "
+            f"and one proposal up to {dearest}; give --budget {seed_calls + test_calls + dearest} or more, or smaller splits"
+        )
+    at_least = search_calls // dearest
+    warnings = [
+        f"only {clusters[name]} clusters in {name}: intervals are rough under {_FEW_CLUSTERS}"
+        for name in ("dev", "test")
+        if clusters[name] < _FEW_CLUSTERS
+    ]
+    if at_least <= 1:
+        warnings.append("the budget may buy a single proposal: that is no search; raise --budget")
+    to_pay = max(0, settings.budget - cached)
+    return Plan(
+        sizes,
+        clusters,
+        calls_a_debate,
+        seed_calls,
+        test_calls,
+        search_calls,
+        settings.budget,
+        (at_least, max(at_least, search_calls // cheapest)),
+        cached,
+        None if seconds_a_call is None else to_pay * seconds_a_call,
+        smallest_significant_gain(clusters["test"]),
+        detectable_gain(sizes["test"], DISCORDANCE),
+        tuple(warnings),
+    )
+
+
+async def count_cached(offline: DebateExecutor, seed: Candidate, items: Sequence[Item]) -> int:
+    """How many of the seed's calls on these items the cache can answer; `offline` has an offline client with its own ledger."""
+    for item in items:
+        try:
+            await offline.debate(DebateJob(item, seed.id, seed.texts))
+        except NotCached:
+            continue
+    return offline.client.ledger.counts["hits"]

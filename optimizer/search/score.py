@@ -1,0 +1,173 @@
+"""Scores a panel on labelled items, with the same model alone and its self-consistency at equal calls beside it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import optimizer
+from optimizer.config import Settings, to_toml
+from optimizer.data.item import Item, Label, items_hash
+from optimizer.data.loaders import load_items
+from optimizer.data.shipped import data_path
+from optimizer.data.splits import spread
+from optimizer.debate.controls import Control, run_control
+from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Debate
+from optimizer.models.cache import ResponseCache
+from optimizer.models.client import ChatClient
+from optimizer.models.ledger import Ledger
+from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
+from optimizer.prompts.library import load_library
+from optimizer.runs.folder import RunFolder, open_run
+from optimizer.search.candidate import Candidate
+from optimizer.search.ending import Accuracy, accuracy_of
+from optimizer.search.watch import Silent, Watcher
+from optimizer.stats.intervals import wilson_interval
+from optimizer.stats.paired import paired_difference
+
+PANEL = "panel"
+Clusters = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmScore:
+    """One arm (the panel, or a control): scores over items that have one, recall by class, and what became of the debates."""
+
+    arm: str
+    accuracy: Accuracy
+    recall: dict[str, tuple[float, float, float]]
+    outcomes: dict[str, int]
+    failed: int
+    ties: int
+    scores: dict[str, float]
+
+
+async def evaluate_panel(
+    settings: Settings,
+    controls: Sequence[Control] = (),
+    repeats: int = 1,
+    limit: int = 0,
+    fresh: bool = False,
+    watcher: Watcher | None = None,
+) -> RunFolder:
+    """Score the seeds of the prompt folder as a panel. The same call again resumes, or finds the result.
+
+    Args:
+        settings: data, prompts, model and protocol.
+        controls: what is measured beside the panel on the same items.
+        repeats: debates an item, each under a seed of its own; an item's score is their mean.
+        limit: at most so many items, over as many clusters as possible; 0 takes all.
+
+    Raises:
+        UserError: data, prompts or server are not right, or the endpoint is gone.
+    """
+    watcher = watcher or Silent()
+    library = load_library(Path(settings.prompts) if settings.prompts else None)
+    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    items = spread(items, settings.seed, limit) if limit else items
+    protocol, panel = Protocol.of(settings.protocol), Candidate(library.seeds)
+    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
+    planned = await planned_endpoint(settings, context)
+    resolved = {
+        "v": 1,
+        "kind": "evaluate",
+        "data": {"name": settings.data, "hash": items_hash(items)},
+        "prompts": dict(panel.texts),
+        "protocol": protocol.model_dump(),
+        "model": {"name": planned.model, "identity": planned.identity},
+        "controls": [str(control) for control in controls],
+        "repeats": repeats,
+    }
+    name = f"evaluate-{Path(settings.data).stem}"
+    run, _ = open_run(Path(settings.runs), name, resolved, to_toml(settings), fresh)
+    if run.finished:
+        watcher.note(f"this evaluation is finished: {run.path} (give --new for another)")
+        return run
+    watcher.note(f"run folder {run.path}")
+    personas, started = len(library.personas), time.monotonic()
+    arms: dict[str, list[Debate]] = {}
+    recorded = {(d.candidate, d.item, d.sample): d for d in run.debates()} if run.events.exists() else {}
+    events, ledger = run.open_events(), Ledger(run.calls)
+    arm_calls = {PANEL: protocol.calls(personas), Control.SINGLE: 1, Control.SELF_CONSISTENCY: protocol.calls(personas)}
+    watcher.begin(ledger, repeats * len(items) * sum(arm_calls[arm] for arm in (PANEL, *controls)))
+
+    def done(debate: Debate) -> None:
+        if not debate.failed:
+            events.record("debate", f"{debate.candidate}:{debate.item}:{debate.sample}", debate=debate.to_json())
+        watcher.debate_done(debate)
+
+    try:
+        with ResponseCache(cache_path(settings)) as cache:
+            async with serving(settings, planned, run.server_log, watcher.note) as endpoint:
+                flights = in_flight(settings, endpoint)
+                async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
+                    executor = DebateExecutor(client, protocol, flights)
+                    watcher.phase(PANEL)
+                    jobs = [DebateJob(item, panel.id, panel.texts, sample) for sample in range(repeats) for item in items]
+                    owed = [job for job in jobs if (panel.id, job.item.id, job.sample) not in recorded]
+                    held = await executor.run(owed, done)
+                    arms[PANEL] = [d for d in recorded.values() if d.candidate == panel.id] + held
+                    for control in controls:
+                        watcher.phase(control)
+                        arms[control] = []
+                        for sample in range(repeats):
+                            arms[control] += await run_control(executor, control, items, personas, sample, done)
+        scores = [score_arm(arm, debates, items) for arm, debates in arms.items()]
+        run.write_json("summary.json", _summary(scores, items, ledger, time.monotonic() - started, list(panel.texts)))
+    finally:
+        events.close()
+        ledger.close()
+    return run
+
+
+def score_arm(arm: str, debates: Iterable[Debate], items: Sequence[Item]) -> ArmScore:
+    """Score an arm's debates. Failed debates are counted and left out; an item's score is the mean over its repeats."""
+    by_id = {item.id: item for item in items}
+    values: dict[str, list[float]] = {}
+    outcomes: Counter[str] = Counter()
+    failed = ties = 0
+    for debate in debates:
+        score = debate.score(by_id[debate.item])
+        ties += debate.rule == "tie"
+        if score is None:
+            failed += 1
+            continue
+        values.setdefault(debate.item, []).append(score)
+        outcomes.update(turn.verdict.outcome.value for turn in debate.turns)
+        outcomes["no decision"] += debate.decision is None
+    scores = {item: sum(found) / len(found) for item, found in values.items()}
+    recall = {}
+    for label in (Label.GROUNDED, Label.NOT_GROUNDED):
+        of_label = [score for item, score in scores.items() if by_id[item].label is label]
+        right = sum(of_label)
+        low, high = wilson_interval(round(right), len(of_label))
+        recall[label.value] = (right / len(of_label) if of_label else float("nan"), low, high)
+    clusters = {item.id: item.cluster for item in items}
+    return ArmScore(arm, accuracy_of(scores, clusters), recall, dict(outcomes), failed, ties, scores)
+
+
+def _summary(
+    scores: Sequence[ArmScore], items: Sequence[Item], ledger: Ledger, seconds: float, components: list[str]
+) -> dict[str, Any]:
+    clusters = {item.id: item.cluster for item in items}
+    panel = next(score for score in scores if score.arm == PANEL)
+    return {
+        "v": 1,
+        "version": optimizer.__version__,
+        "components": components,
+        "arms": [asdict(score) for score in scores],
+        "panel_minus": {
+            score.arm: asdict(paired_difference(score.scores, panel.scores, clusters)) for score in scores if score.arm != PANEL
+        },
+        "spent": {
+            "seconds": round(seconds, 1),
+            **dict(ledger.counts),
+            "by_purpose": {name: dict(counts) for name, counts in ledger.by_purpose.items()},
+        },
+    }

@@ -1,0 +1,40 @@
+"""What a search tells while it runs. The command shows it; a library user may ignore it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from optimizer.debate.records import Debate
+from optimizer.models.ledger import Ledger
+
+
+class Watcher(Protocol):
+    """Hears of progress. Every method may do nothing."""
+
+    def begin(self, ledger: Ledger, calls: int) -> None:
+        """Work begins: the ledger counts on from now, and so many calls are made at the most."""
+
+    def note(self, text: str) -> None:
+        """One line worth reading."""
+
+    def phase(self, text: str) -> None:
+        """What is being done from now on."""
+
+    def debate_done(self, debate: Debate) -> None:
+        """A debate ended, or was taken from the record."""
+
+
+class Silent:
+    """A watcher that says nothing."""
+
+    def begin(self, ledger: Ledger, calls: int) -> None:
+        return
+
+    def note(self, text: str) -> None:
+        return
+
+    def phase(self, text: str) -> None:
+        return
+
+    def debate_done(self, debate: Debate) -> None:
+        return
