@@ -78,7 +78,8 @@ def _print_plan(job: OptimizeJob) -> None:
     say(f"Optimising {', '.join(job.components)} with {job.endpoint.model} on {job.settings.data}: {sizes}.")
     say(
         f"Budget {plan.budget} calls ({plan.calls_a_debate} a debate): seed {plan.seed_calls}, "
-        f"sealed test up to {plan.test_calls}, search {plan.search_calls}, which buys {plan.proposals[0]} proposals at the least and {plan.proposals[1]} at the most."
+        f"sealed test up to {plan.test_calls}, search {plan.search_calls}, "
+        f"which buys {plan.proposals[0]} proposals at the least and {plan.proposals[1]} at the most."
     )
     time_left = "unknown for this server" if plan.seconds is None else f"at most {duration(plan.seconds)}"
     say(f"Answered already in the cache: {plan.cached} of the seed's calls. Time: {time_left}.")

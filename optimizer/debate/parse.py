@@ -72,8 +72,9 @@ def _without_thought(text: str) -> str:
     if _OPEN_THOUGHT.match(text):
         return ""  # never closed: all of it is thought
     closings = list(_CLOSED_THOUGHT.finditer(text))
-    # A closing tag alone: the server ate the opening one.
-    return text[closings[-1].end() :] if closings and "{" not in text[: closings[0].start()] else text
+    # A closing tag alone means that the server ate the opening one, unless the tag is part of the answer's own text.
+    after = text[closings[-1].end() :] if closings else ""
+    return after if _read(after, False, {}) is not None else text
 
 
 def _read(text: str, cut: bool, words: Mapping[str, Label]) -> Verdict | None:
