@@ -1,0 +1,184 @@
+"""The whole job on a scripted server: search, budget, seal, resuming after kill -9, refusals."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimizer.config import Settings, load_settings
+from optimizer.errors import UserError
+from optimizer.runs.folder import RunFolder
+from optimizer.runs.seal import SealRegister
+from optimizer.search.job import optimize, prepare
+from tests.conftest import Scripted, answer, completion, make_items, write_items
+
+GOOD = "Look very closely."
+
+
+def judge(body: dict[str, Any]) -> dict[str, Any]:
+    """Right with a chance that depends on the persona's text and the claim; the good text is always right."""
+    text = body["messages"][-1]["content"]
+    if "You improve the instruction" in text:
+        return completion(f"<instruction>Reflected advice number {body['seed']}.</instruction>")
+    if "Claim:" not in text:
+        return answer("yes")  # a probe of what the server can do
+    claim = text.split("Claim:")[1].split('"""')[1].strip()
+    truth = "yes" if "true" in claim else "no"
+    luck = hashlib.sha256((claim + text.split("\n\n")[-2]).encode()).digest()[0] / 256
+    right = GOOD in text or luck < 0.6
+    return answer(truth if right else "no" if truth == "yes" else "yes")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_items(tmp_path / "items.jsonl", make_items(80))
+    for name, text in {"skeptic": "Doubt.", "advocate": "Defend.", "expert": "Check.", "source_skepticism": "Trust nobody."}.items():
+        folder = tmp_path / "prompts" / name
+        (folder / "alternatives").mkdir(parents=True)
+        (folder / "seed.md").write_text(text, encoding="utf-8")
+        (folder / "alternatives" / "useless.md").write_text(f"{text} Please.", encoding="utf-8")
+        (folder / "alternatives" / "zgood.md").write_text(f"{GOOD} ({name})", encoding="utf-8")
+    return tmp_path
+
+
+def settings(server: Scripted, data: Path, **flags: Any) -> Settings:
+    base = {
+        "base_url": server.base_url,
+        "data": str(data / "items.jsonl"),
+        "prompts": str(data / "prompts"),
+        "runs": str(data / "runs"),
+        "cache": str(data / "cache.sqlite"),
+        "search.budget": 2000,
+        "splits.test": 0,
+        "persona": "all",
+        "in_flight": 4,
+    }
+    return load_settings({**base, **flags})
+
+
+def go(chosen: Settings, fresh: bool = False) -> RunFolder:
+    return asyncio.run(optimize(asyncio.run(prepare(chosen)), fresh))
+
+
+def test_a_search_finds_the_better_texts_and_the_sealed_test_says_so(server: Scripted, data: Path) -> None:
+    server.script = judge
+    run = go(settings(server, data))
+    result = run.summary()["result"]
+    assert result["test"]["verdict"] == "better"
+    assert result["statement"].startswith("The winner is better than the seed")
+    assert GOOD in (run.winner / "skeptic.md").read_text()
+    assert [contrast.run for contrast in SealRegister(data / "runs").contrasts()] == [run.path.name]
+    assert {row["origin"].split(":")[0] for row in result["candidates"]} == {"seed", "alternative", "reflection"}
+
+
+@pytest.mark.parametrize("budget", [520, 640, 900])
+def test_the_budget_is_never_exceeded(server: Scripted, data: Path, budget: int) -> None:
+    server.script = judge
+    flags = {"splits.train": 6, "splits.dev": 16, "splits.test": 20, "search.budget": budget}
+    run = go(settings(server, data, **flags))
+    keys = {json.loads(line)["key"] for line in run.calls.read_text().splitlines()}
+    assert len(keys) == run.summary()["result"]["calls"] <= budget
+
+
+def test_a_budget_that_buys_no_search_is_refused_before_a_call(server: Scripted, data: Path) -> None:
+    with pytest.raises(UserError, match=r"a budget of 50 calls is too small: .* give --budget \d+ or more"):
+        asyncio.run(prepare(settings(server, data, **{"search.budget": 50})))
+
+
+def test_test_items_are_asked_only_at_the_end_and_reflection_sees_train_alone(server: Scripted, data: Path) -> None:
+    server.script = judge
+    run = go(settings(server, data))
+    splits = run.resolved()["data"]
+    test, dev = set(splits["test"]["items"]), set(splits["dev"]["items"])
+    events = [json.loads(line) for line in run.events.read_text().splitlines()]
+    order = [event["debate"]["item"] in test for event in events if event["kind"] == "debate"]
+    assert order == sorted(order)
+    claims = {item.id: item.claim for item in make_items(80)}
+    reflections = [body["messages"][0]["content"] for body in server.requests if "You improve" in body["messages"][0]["content"]]
+    assert reflections
+    assert not any(claims[item] in text for text in reflections for item in test | dev)
+
+
+def test_the_same_command_again_is_a_no_op_and_a_warm_cache_decides_alike(server: Scripted, data: Path) -> None:
+    server.script = judge
+    first = go(settings(server, data))
+    asked = len(server.requests)
+    assert go(settings(server, data)).path == first.path
+    warm = go(settings(server, data, runs=str(data / "other-runs")))
+    schema_probes = sum("Is water wet?" in str(body) for body in server.requests)
+    assert len(server.requests) - asked <= schema_probes
+    assert warm.summary()["result"] == first.summary()["result"]
+    assert warm.summary()["spent"].get("paid", 0) == 0
+
+
+def test_a_changed_unfinished_run_is_refused_with_the_difference(server: Scripted, data: Path) -> None:
+    server.script = lambda body: (401, {}, "") if "Claim:" in str(body) else answer("yes")
+    with pytest.raises(UserError, match="key refused"):
+        go(settings(server, data))
+    server.script = judge
+    with pytest.raises(UserError, match=r"unfinished and was begun differently \(seed: 0 -> 1\)|data\.dev"):
+        go(settings(server, data, seed=1))
+    (data / "prompts" / "skeptic" / "seed.md").write_text("Doubt a little.", encoding="utf-8")
+    with pytest.raises(UserError, match=r"prompts\.skeptic: \"Doubt\.\" -> \"Doubt a little\.\""):
+        go(settings(server, data))
+
+
+def test_a_run_whose_calls_all_fail_ends_with_the_reason(server: Scripted, data: Path) -> None:
+    server.script = lambda body: (400, {}, "broken model") if "Claim:" in str(body) else answer("yes")
+    with pytest.raises(UserError, match="calls in a row failed, the last with HTTP 400: broken model"):
+        go(settings(server, data))
+
+
+def test_debates_that_failed_are_owed_and_asked_again(server: Scripted, data: Path) -> None:
+    def flaky(body: dict[str, Any]) -> Any:
+        return (400, {}, "not now") if "Claim number 7 " in body["messages"][-1]["content"] else judge(body)
+
+    server.script = flaky
+    run = go(settings(server, data))
+    result = run.summary()["result"]
+    missing = {"item-7"} & {*run.resolved()["data"]["test"]["items"], *run.resolved()["data"]["dev"]["items"]}
+    if "item-7" in run.resolved()["data"]["test"]["items"]:
+        assert result["test"]["difference"]["items"] == len(run.resolved()["data"]["test"]["items"]) - 1
+    assert all(debate.item not in missing for debate in run.debates())
+
+
+@pytest.mark.parametrize("after", [40, 150, 400])
+def test_kill_9_in_the_middle_and_the_same_command_again(server: Scripted, data: Path, after: int) -> None:
+    """No answered call is asked again, and the result is that of an uninterrupted run on the same cache."""
+    command = [
+        sys.executable, "-m", "optimizer", "optimize", "--persona", "all", "--base-url", server.base_url, "--budget", "1500",
+        "--data", str(data / "items.jsonl"), "--prompts", str(data / "prompts"), "--runs", str(data / "runs"),
+        "--set", f"cache={data / 'cache.sqlite'}", "--set", "in_flight=4", "--test", "0", "--json",
+    ]  # fmt: skip
+    process: subprocess.Popen[str] | None = None
+
+    def kill_in_the_middle(body: dict[str, Any]) -> dict[str, Any]:
+        if len(server.requests) >= after and process is not None:
+            os.kill(process.pid, signal.SIGKILL)
+        return judge(body)
+
+    server.script = kill_in_the_middle
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL
+    process = None
+    resumed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    run = RunFolder(Path(resumed["run"]))
+    assert len(list((data / "runs").glob("2*"))) == 1
+    paid = Counter(line["key"] for line in map(json.loads, run.calls.read_text().splitlines()) if line.get("paid"))
+    assert max(paid.values()) == 1
+    shutil.move(data / "runs", data / "runs-before")
+    uninterrupted = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    assert uninterrupted["result"] == resumed["result"]
+    assert uninterrupted["spent"].get("paid", 0) == 0
