@@ -52,8 +52,11 @@ def test_imports_point_downwards(path: Path) -> None:
             continue
         other = LEVEL[parts[1]]
         same_folder = part_of(path) == parts[1]
-        assert same_folder or other < own or {part_of(path), parts[1]} <= {"models", "prompts", "data"} or (
-            {part_of(path), parts[1]} == {"search", "analysis"}
+        assert (
+            same_folder
+            or other < own
+            or {part_of(path), parts[1]} <= {"models", "prompts", "data"}
+            or ({part_of(path), parts[1]} == {"search", "analysis"})
         ), f"{path} imports {name}"
 
 

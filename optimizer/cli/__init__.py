@@ -5,6 +5,7 @@ Exit codes: 0 completed, 1 error, 2 usage, 3 only under --assert-better, 130 Ctr
 
 from __future__ import annotations
 
+import errno
 import sys
 
 import typer
@@ -32,6 +33,10 @@ def main() -> None:
         app()
     except UserError as error:
         _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+            raise
+        _fail(f"{error.filename or 'writing'}: {error.strerror}; mend that and give the same command again, it goes on", 1)
     except KeyboardInterrupt:
         _fail("interrupted; give the same command again to go on", 130)
     except Exception as error:

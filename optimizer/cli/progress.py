@@ -30,7 +30,7 @@ class RunProgress:
         self._calls = 0
         self._debates = self._failed = 0
         self._started = self._last_line = time.monotonic()
-        self._phase = ""
+        self._phase = self._best = ""
 
     def __enter__(self) -> RunProgress:
         self._bar.start()
@@ -53,6 +53,10 @@ class RunProgress:
         self._phase = text
         self._bar.update(self._task, description=plain(text))
 
+    def incumbent(self, text: str) -> None:
+        """Remember who leads."""
+        self._best = f", best {plain(text)}"
+
     def debate_done(self, debate: Debate) -> None:
         """Count a debate, and show where the run is."""
         self._debates += 1
@@ -73,5 +77,5 @@ class RunProgress:
         tokens = counts["prompt_tokens"] + counts["completion_tokens"]
         return (
             f"{done}/{self._calls} calls, {counts['hits']} from cache, {self._debates} debates{failed}, "
-            f"{tokens / 1000:.0f}k tokens{left}"
+            f"{tokens / 1000:.0f}k tokens{self._best}{left}"
         )

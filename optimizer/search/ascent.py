@@ -117,6 +117,8 @@ class CoordinateAscent:
         if not self._budget.affords(self._evaluator.cost_bound(candidate, parent or candidate, self._splits.dev)):
             raise _BudgetSpent
         await self._evaluator.evaluate(candidate, self._splits.dev)
+        scores = self._evaluator.scores(candidate, self._splits.dev)
+        self._watcher.incumbent(f"{candidate.origin} {sum(scores.values()):g}/{len(scores)} on dev")
 
     async def _proposals(self, component: str, outcome: SearchOutcome) -> AsyncIterator[Candidate]:
         for alternative in self._alternatives.get(component, ()):

@@ -23,10 +23,13 @@ DISCORDANCE = 0.15  # assumed before there is data: items on which two prompts o
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Right answers of a candidate on a set of items; the interval is a 95 % cluster bootstrap (Wilson where all agree)."""
+    """Right answers of a candidate on a set of items, fractions where repeats were averaged.
+
+    The interval is a 95 % cluster bootstrap; Wilson where all are right or all wrong, since resampling shows no spread then.
+    """
 
     items: int
-    right: int
+    right: float
     low: float
     high: float
 
@@ -58,9 +61,9 @@ class TestResult:
 def accuracy_of(scores: Mapping[str, float], clusters: Mapping[str, str]) -> Accuracy:
     """The accuracy over the items that have a score."""
     ids = sorted(scores)
-    right = sum(scores[item] == 1.0 for item in ids)
+    right = sum(scores[item] for item in ids)
     if right in (0, len(ids)):
-        low, high = wilson_interval(right, len(ids))
+        low, high = wilson_interval(int(right), len(ids))
     else:
         low, high = cluster_bootstrap(cluster_sums([scores[item] for item in ids], [clusters[item] for item in ids]))
     return Accuracy(len(ids), right, low, high)
@@ -118,7 +121,7 @@ def _statement(
     where = f"on {difference.items} sealed test items in {difference.clusters} clusters"
     if verdict == "unchanged":
         return (
-            f"No candidate took over from the seed, so the seed stays: {seed.right} of {seed.items} right on the sealed test "
+            f"No candidate took over from the seed, so the seed stays: {seed.right:g} of {seed.items} right on the sealed test "
             f"({100 * seed.value:.1f} %, 95 % interval {100 * seed.low:.0f} to {100 * seed.high:.0f})."
         )
     figures = (

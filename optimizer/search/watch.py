@@ -20,6 +20,9 @@ class Watcher(Protocol):
     def phase(self, text: str) -> None:
         """What is being done from now on."""
 
+    def incumbent(self, text: str) -> None:
+        """Who leads the search now."""
+
     def debate_done(self, debate: Debate) -> None:
         """A debate ended, or was taken from the record."""
 
@@ -34,6 +37,9 @@ class Silent:
         return
 
     def phase(self, text: str) -> None:
+        return
+
+    def incumbent(self, text: str) -> None:
         return
 
     def debate_done(self, debate: Debate) -> None:

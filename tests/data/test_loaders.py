@@ -20,7 +20,16 @@ def write(path: Path, *rows: dict[str, object]) -> Path:
 
 
 def test_labels_are_read_as_the_design_maps_them(tmp_path: Path) -> None:
-    names = ["supported", "SUPPORTS", "not_supported", "REFUTES", "NOT ENOUGH INFO", "not_enough_info", "grounded", "not_grounded"]
+    names = [
+        "supported",
+        "SUPPORTS",
+        "not_supported",
+        "REFUTES",
+        "NOT ENOUGH INFO",
+        "not_enough_info",
+        "grounded",
+        "not_grounded",
+    ]
     file = write(tmp_path / "d.jsonl", *({**ROW, "id": str(i), "label": name} for i, name in enumerate(names)))
     grounded = [item.label is Label.GROUNDED for item in load_items(file)]
     assert grounded == [True, True, False, False, False, False, True, False]
@@ -40,7 +49,10 @@ def test_parquet_with_a_column_map(tmp_path: Path) -> None:
     file = tmp_path / "d.parquet"
     pandas.DataFrame({"doc": ["E", "F"], "statement": ["C", "D"], "label": [1, 0]}).to_parquet(file)
     items = load_items(file, {"evidence": "doc", "claim": "statement"})
-    assert [(item.claim, item.evidence, item.label) for item in items] == [("C", ("E",), Label.GROUNDED), ("D", ("F",), Label.NOT_GROUNDED)]
+    assert [(item.claim, item.evidence, item.label) for item in items] == [
+        ("C", ("E",), Label.GROUNDED),
+        ("D", ("F",), Label.NOT_GROUNDED),
+    ]
 
 
 def test_without_clusters_equal_evidence_is_one_cluster(tmp_path: Path) -> None:

@@ -46,7 +46,11 @@ def test_splits_do_not_depend_on_the_hash_seed() -> None:
     )
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed, "PYTHONPATH": "."}
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": "."},
         ).stdout
         for seed in ("0", "1", "random")
     }

@@ -38,7 +38,9 @@ def user_text(body: dict[str, Any]) -> str:
 def test_round_two_hears_all_of_round_one_and_the_majority_decides(server: Scripted) -> None:
     server.script = lambda body: answer("no" if "Doubt it." in user_text(body) else "yes")
     debate = hold(server, make_items(1))[0]
-    assert [(turn.persona, turn.round) for turn in debate.turns] == [(p, r) for r in (1, 2) for p in ("skeptic", "advocate", "expert")]
+    assert [(turn.persona, turn.round) for turn in debate.turns] == [
+        (p, r) for r in (1, 2) for p in ("skeptic", "advocate", "expert")
+    ]
     second = [user_text(body) for body in server.requests if "round 1" in user_text(body)]
     assert len(second) == 3
     assert all("Skeptic: no\nAdvocate: yes\nExpert: yes" in text for text in second)

@@ -43,7 +43,12 @@ def judge(body: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     write_items(tmp_path / "items.jsonl", make_items(80))
-    for name, text in {"skeptic": "Doubt.", "advocate": "Defend.", "expert": "Check.", "source_skepticism": "Trust nobody."}.items():
+    for name, text in {
+        "skeptic": "Doubt.",
+        "advocate": "Defend.",
+        "expert": "Check.",
+        "source_skepticism": "Trust nobody.",
+    }.items():
         folder = tmp_path / "prompts" / name
         (folder / "alternatives").mkdir(parents=True)
         (folder / "seed.md").write_text(text, encoding="utf-8")

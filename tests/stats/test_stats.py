@@ -28,7 +28,9 @@ def test_sign_flip_p_is_that_of_scipys_exact_permutation_test(seed: int) -> None
 
 @pytest.mark.parametrize("sums", [[0.5, -1.0, 0.25, 0.75, 1.5], [0.5] * 6])
 def test_sign_flip_p_of_fractions_is_near_the_enumeration(sums: list[float]) -> None:
-    flips = [abs(sum(sign * s for sign, s in zip(signs, sums, strict=True))) for signs in itertools.product((1, -1), repeat=len(sums))]
+    flips = [
+        abs(sum(sign * s for sign, s in zip(signs, sums, strict=True))) for signs in itertools.product((1, -1), repeat=len(sums))
+    ]
     exact = np.mean([flip >= abs(sum(sums)) - 1e-9 for flip in flips])
     assert sign_flip_test(np.array(sums)) == pytest.approx(exact, abs=0.006)
 
@@ -48,7 +50,12 @@ def test_bootstrap_interval_is_that_of_scipy() -> None:
     sizes = generator.integers(1, 5, size=40).astype(float)
     sums = np.array([generator.binomial(int(n), 0.6) for n in sizes], dtype=float)
     expected = scipy_stats.bootstrap(
-        (sums, sizes), lambda s, n, axis=-1: s.sum(axis) / n.sum(axis), paired=True, method="percentile", n_resamples=20_000, random_state=1
+        (sums, sizes),
+        lambda s, n, axis=-1: s.sum(axis) / n.sum(axis),
+        paired=True,
+        method="percentile",
+        n_resamples=20_000,
+        random_state=1,
     ).confidence_interval
     low, high = cluster_bootstrap(ClusterSums(sums, sizes), resamples=20_000)
     assert low == pytest.approx(expected.low, abs=0.01)
