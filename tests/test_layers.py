@@ -85,3 +85,16 @@ def test_help_loads_no_heavy_package() -> None:
     loaded = result.stderr.split("LOADED")[1]
     for name in (*HEAVY, "pydantic", "aiohttp", "numpy"):
         assert f"'{name}'" not in loaded, name
+
+
+def test_every_setting_is_in_the_docs() -> None:
+    from pydantic import BaseModel
+
+    from optimizer.config import Settings
+
+    text = (ROOT.parent / "docs" / "settings.md").read_text(encoding="utf-8")
+    for name, entry in Settings.model_fields.items():
+        inner = entry.annotation
+        names = [f"{name}.{part}" for part in inner.model_fields] if isinstance(inner, type) and issubclass(inner, BaseModel) else [name]
+        for full in names:
+            assert f"`{full}`" in text, full
