@@ -33,15 +33,15 @@ class Strict(BaseModel):
 class SplitSettings(Strict):
     """How many items each split keeps at the most; 0 keeps all. The default keeps a run on two cores under 15 minutes."""
 
-    train: int = Field(default=12, ge=0)
-    dev: int = Field(default=20, ge=0)
-    test: int = Field(default=24, ge=0)
+    train: int = Field(default=8, ge=0)
+    dev: int = Field(default=16, ge=0)
+    test: int = Field(default=20, ge=0)
 
 
 class SearchSettings(Strict):
     """The search: its budget, the duel, and how many prompts reflection may propose for a component."""
 
-    budget: int = Field(default=700, ge=1, description="calls, the sealed test included; requests asked twice count once")
+    budget: int = Field(default=520, ge=1, description="calls, the sealed test included; requests asked twice count once")
     lead: int = Field(default=2, ge=1, description="a candidate that leads by so many dev items takes over")
     trail: int = Field(default=2, ge=1, description="one that trails by so many is dropped")
     reflections: int = Field(default=2, ge=0, description="reflected proposals for each component")

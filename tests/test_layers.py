@@ -95,6 +95,10 @@ def test_every_setting_is_in_the_docs() -> None:
     text = (ROOT.parent / "docs" / "settings.md").read_text(encoding="utf-8")
     for name, entry in Settings.model_fields.items():
         inner = entry.annotation
-        names = [f"{name}.{part}" for part in inner.model_fields] if isinstance(inner, type) and issubclass(inner, BaseModel) else [name]
+        names = (
+            [f"{name}.{part}" for part in inner.model_fields]
+            if isinstance(inner, type) and issubclass(inner, BaseModel)
+            else [name]
+        )
         for full in names:
             assert f"`{full}`" in text, full

@@ -22,7 +22,7 @@ def command(
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     prompts: options.Prompts = None,
-    budget: Annotated[int | None, typer.Option(help="Calls, the sealed test included.", show_default="700")] = None,
+    budget: Annotated[int | None, typer.Option(help="Calls, the sealed test included.", show_default="520")] = None,
     train: Annotated[int | None, typer.Option(help="Items that reflection reads; 0 takes all of the split.")] = None,
     dev: Annotated[int | None, typer.Option(help="Items that duels are decided on; 0 takes all.")] = None,
     test: Annotated[int | None, typer.Option(help="Sealed items; 0 takes all.")] = None,

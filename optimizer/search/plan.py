@@ -11,6 +11,7 @@ from optimizer.data.splits import Splits
 from optimizer.debate.executor import DebateExecutor, DebateJob
 from optimizer.errors import UserError
 from optimizer.models.client import NotCached
+from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import DISCORDANCE
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
@@ -44,7 +45,8 @@ class Plan:
 def make_plan(
     splits: Splits,
     components: Sequence[str],
-    calls_a_debate: int,
+    personas: Sequence[str],
+    rounds: int,
     settings: SearchSettings,
     cached: int,
     seconds_a_call: float | None,
@@ -54,7 +56,8 @@ def make_plan(
     Args:
         splits: the items of the run.
         components: what is searched.
-        calls_a_debate: rounds times personas.
+        personas: who speaks in a debate.
+        rounds: how often each of them does.
         settings: the budget and the duel's bounds.
         cached: the seed's calls that are answered already.
         seconds_a_call: wall time a call with as many in flight as the run will have, or None.
@@ -62,16 +65,20 @@ def make_plan(
     Raises:
         UserError: the budget does not even buy the seed, one proposal and the sealed test.
     """
+    calls_a_debate = rounds * len(personas)
     sizes = {"train": len(splits.train), "dev": len(splits.dev), "test": len(splits.test)}
     clusters = {
         name: len({item.cluster for item in items})
         for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))
     }
     seed_calls = (sizes["dev"] + (sizes["train"] if settings.reflections else 0)) * calls_a_debate
-    test_calls = 2 * sizes["test"] * calls_a_debate
+    # In round 1, who is never changed says to the winner's panel what was said to the seed's, and is not asked again.
+    fixed = 0 if SOURCE_SKEPTICISM in components else len(set(personas) - set(components))
+    test_calls = sizes["test"] * (2 * calls_a_debate - fixed)
     search_calls = settings.budget - seed_calls - test_calls
-    dearest = sizes["dev"] * calls_a_debate
-    cheapest = max(1, settings.trail) * 2  # a changed persona speaks twice in a debate; the rest may be what was said before
+    shared = 0 if SOURCE_SKEPTICISM in components else len(personas) - 1  # a proposal changes one component
+    dearest = sizes["dev"] * (calls_a_debate - shared)
+    cheapest = settings.trail * rounds  # dropped at once, and but for the changed persona all was said before
     if search_calls < dearest:
         raise UserError(
             f"a budget of {settings.budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from optimizer.data.item import Item, Label
+from optimizer.debate.json_answers import field, find_objects
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.debate.render import display_name
@@ -19,7 +21,17 @@ _DEBATES_SHOWN = 4
 _EVIDENCE_WORDS = 90
 _REJECTED_SHOWN = 4
 _TEMPERATURE = 0.8
+_DIAGNOSIS_WORDS, _DIAGNOSIS_TOKENS = 40, 120
 _INSTRUCTION = re.compile(r"<instruction>(.*?)</instruction>", re.DOTALL | re.IGNORECASE)
+# The diagnosis comes first: a small model that must name the cause before it writes copies the old text less often.
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"diagnosis": {"type": "string"}, "instruction": {"type": "string"}},
+        "required": ["diagnosis", "instruction"],
+        "additionalProperties": False,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +77,22 @@ async def reflect(
         UserError: the endpoint is gone.
     """
     prompt = reflection_prompt(protocol, candidate, component, lessons, rejected, token_cap)
-    sampling = Sampling(temperature=_TEMPERATURE, top_p=0.95, max_tokens=2 * token_cap + 60, seed=sample)
-    request = ChatRequest((Message("user", prompt),), sampling, sample=sample)
+    sampling = Sampling(temperature=_TEMPERATURE, top_p=0.95, max_tokens=2 * token_cap + _DIAGNOSIS_TOKENS, seed=sample)
+    request = ChatRequest((Message("user", prompt),), sampling, _SCHEMA, sample)
     reply = await client.ask(request, CallTag("reflection", candidate.id, persona=component))
     return read_instruction(reply.text, reply.finish_reason)
 
 
 def read_instruction(text: str, finish_reason: str) -> Reflected:
-    """The instruction between the tags. A cut, empty or untagged reply is refused: it may be anything."""
-    match = _INSTRUCTION.search(text)
-    if match is None:
+    """The instruction in the reply's JSON, or between tags. Any other reply is refused: it may be anything."""
+    objects, _ = find_objects(text)
+    given = [found for found in (field(record, "instruction") for record in objects) if isinstance(found, str)]
+    given = given or _INSTRUCTION.findall(text)
+    if not given:
         if finish_reason == "length":
             return Reflected(problem="the reply was cut off before the instruction ended")
-        return Reflected(problem="the reply is empty" if not text.strip() else "the reply has no <instruction> in it")
-    instruction = match[1].strip()
+        return Reflected(problem="the reply has no instruction in it" if text.strip() else "the reply is empty")
+    instruction = given[-1].strip()
     return Reflected(instruction) if instruction else Reflected(problem="the instruction is empty")
 
 
@@ -98,7 +112,7 @@ def reflection_prompt(
         f"A panel of {len(personas)} judges ({', '.join(map(display_name, personas))}) decides whether evidence supports a "
         f"claim. Each answers {protocol.yes} or {protocol.no}, reads the others' answers, and answers again; the majority "
         f"decides. You improve the instruction of {who}.",
-        f"Current instruction:\n<instruction>{candidate.texts[component]}</instruction>",
+        f"Current instruction: {candidate.texts[component]}",
         _tally(protocol, lessons, wrong),
         *(_shown(protocol, lesson, component, number) for number, lesson in enumerate(wrong[:_DEBATES_SHOWN], 1)),
     ]
@@ -107,11 +121,16 @@ def reflection_prompt(
             "Instructions that were tried and did not help:\n" + "\n".join(f"- {text}" for text in rejected[-_REJECTED_SHOWN:])
         )
     parts.append(
-        f"Write a better instruction for {who}: general advice that would have avoided these mistakes, different from what was "
-        f"tried, at most {token_cap * 3 // 5} words. Do not mention the examples. Answer with the instruction alone, written "
-        "as <instruction>...</instruction>."
+        f"Find what these mistakes have in common, and write a new instruction for {who} that would have avoided them. Give "
+        f"other, general advice than the current one, without the examples, in at most {token_cap * 3 // 5} words. "
+        f"Answer as JSON with two fields: first diagnosis, what the mistakes have in common, at most {_DIAGNOSIS_WORDS} words; "
+        f"then instruction, the new instruction itself{_opening(component)}."
     )
     return "\n\n".join(parts)
+
+
+def _opening(component: str) -> str:
+    return "" if component == SOURCE_SKEPTICISM else f", which begins with: You are the {display_name(component)}"
 
 
 def _word(protocol: Protocol, label: Label | None) -> str:

@@ -41,7 +41,9 @@ def test_equal_texts_are_one_candidate_however_they_came_about() -> None:
     ("text", "finish", "problem"),
     [
         ("<instruction>Do this", "length", "cut off"),
-        ("Do this", "stop", "no <instruction>"),
+        ("Do this", "stop", "no instruction"),
+        ('{"diagnosis": "x", "instruction": "Do th', "length", "cut off"),
+        ('{"diagnosis": "x", "instruction": " "}', "stop", "empty"),
         ("  ", "stop", "empty"),
         ("<instruction> </instruction>", "stop", "empty"),
     ],
@@ -50,5 +52,6 @@ def test_a_reflection_that_is_cut_empty_or_untagged_is_refused(text: str, finish
     assert problem in read_instruction(text, finish).problem
 
 
-def test_the_instruction_is_what_stands_between_the_tags() -> None:
+def test_the_instruction_is_that_of_the_json_or_between_the_tags() -> None:
+    assert read_instruction('{"diagnosis": "Dates.", "instruction": "Do this."}', "stop").text == "Do this."
     assert read_instruction("Sure!\n<instruction>\nDo this.\n</instruction>\nBye", "stop").text == "Do this."

@@ -36,7 +36,7 @@ def judge(body: dict[str, Any]) -> dict[str, Any]:
     claim = text.split("Claim:")[1].split('"""')[1].strip()
     truth = "yes" if "true" in claim else "no"
     luck = hashlib.sha256((claim + text.split("\n\n")[-2]).encode()).digest()[0] / 256
-    right = GOOD in text or luck < 0.6
+    right = GOOD in text or luck < 0.5
     return answer(truth if right else "no" if truth == "yes" else "yes")
 
 
@@ -65,6 +65,8 @@ def settings(server: Scripted, data: Path, **flags: Any) -> Settings:
         "runs": str(data / "runs"),
         "cache": str(data / "cache.sqlite"),
         "search.budget": 2000,
+        "splits.train": 12,
+        "splits.dev": 20,
         "splits.test": 0,
         "persona": "all",
         "in_flight": 4,
