@@ -160,8 +160,11 @@ def test_debates_that_failed_are_owed_and_asked_again(server: Scripted, data: Pa
     assert all(debate.item not in missing for debate in run.debates())
 
 
-@pytest.mark.parametrize("after", [40, 150, 400])
-def test_kill_9_in_the_middle_and_the_same_command_again(server: Scripted, data: Path, after: int) -> None:
+@pytest.mark.parametrize(
+    ("after", "sent", "code"),
+    [(40, signal.SIGKILL, -9), (150, signal.SIGKILL, -9), (400, signal.SIGKILL, -9), (100, signal.SIGINT, 130)],
+)
+def test_a_run_that_is_killed_or_interrupted_goes_on(server: Scripted, data: Path, after: int, sent: int, code: int) -> None:
     """No answered call is asked again, and the result is that of an uninterrupted run on the same cache."""
     command = [
         sys.executable, "-m", "optimizer", "optimize", "--persona", "all", "--base-url", server.base_url, "--budget", "1500",
@@ -172,13 +175,14 @@ def test_kill_9_in_the_middle_and_the_same_command_again(server: Scripted, data:
 
     def kill_in_the_middle(body: dict[str, Any]) -> dict[str, Any]:
         if len(server.requests) >= after and process is not None:
-            os.kill(process.pid, signal.SIGKILL)
+            os.kill(process.pid, sent)
         return judge(body)
 
     server.script = kill_in_the_middle
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    process.communicate(timeout=120)
-    assert process.returncode == -signal.SIGKILL
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == code
+    assert "Traceback" not in errors
     process = None
     resumed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
     run = RunFolder(Path(resumed["run"]))
