@@ -39,8 +39,8 @@ def main() -> None:
         _fail(f"{error.filename or 'writing'}: {error.strerror}; mend that and give the same command again, it goes on", 1)
     except KeyboardInterrupt:
         _fail("interrupted; give the same command again to go on", 130)
-    except Exception as error:
-        from optimizer.config import ConfigError
+    except ValueError as error:
+        from optimizer.config import ConfigError  # late: it loads pydantic
 
         if not isinstance(error, ConfigError):
             raise

@@ -7,12 +7,12 @@ from optimizer.cli import options
 
 def command(base_url: options.BaseUrl = None, model: options.Model = None, as_json: options.Json = False) -> None:
     """Check the set-up and, with --base-url, what a running server can do."""
-    import asyncio
 
+    from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import print_json, print_table
     from optimizer.models.doctor import examine
 
-    checks = asyncio.run(examine(base_url or "", model or ""))
+    checks = run_async(examine(base_url or "", model or ""))
     if as_json:
         print_json([{"check": check.name, "ok": check.ok, "found": check.found} for check in checks])
     else:

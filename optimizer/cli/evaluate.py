@@ -29,8 +29,8 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Score a panel, with the same model alone and self-consistency at equal calls beside it."""
-    import asyncio
 
+    from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import interval, print_json, print_table, say, share
     from optimizer.cli.progress import RunProgress
     from optimizer.debate.controls import Control
@@ -54,7 +54,7 @@ def command(
         runs=runs,
     )
     with RunProgress() as progress:
-        run = asyncio.run(evaluate_panel(settings, [Control(name) for name in names], repeats, limit, new, progress))
+        run = run_async(evaluate_panel(settings, [Control(name) for name in names], repeats, limit, new, progress))
     summary = run.summary()
     if as_json:
         print_json({"run": str(run.path), **summary})

@@ -24,10 +24,10 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Judge unlabelled claims with a run's winner, and write verdicts with reasons."""
-    import asyncio
     from collections import Counter
     from dataclasses import asdict
 
+    from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import print_json, say
     from optimizer.cli.progress import RunProgress
     from optimizer.data.loaders import load_items
@@ -48,7 +48,7 @@ def command(
     target = out or file.with_name(file.name + ".verdicts.jsonl")
     with RunProgress() as progress:
         progress.note(f"judging {len(items)} claims with {source}")
-        judgements = asyncio.run(judge_items(settings, texts, items, target, progress))
+        judgements = run_async(judge_items(settings, texts, items, target, progress))
     if as_json:
         print_json([asdict(judgement) for judgement in judgements])
         return

@@ -38,9 +38,9 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Search better prompts; the same command resumes, and a finished run is left as it is."""
-    import asyncio
     from dataclasses import asdict
 
+    from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import print_json
     from optimizer.cli.progress import RunProgress
     from optimizer.report.page import write_report
@@ -51,7 +51,7 @@ def command(
         search__budget=budget, splits__train=train, splits__dev=dev, splits__test=test, search__reflections=reflections,
         label_map=label_map, seed=seed, runs=runs,
     )  # fmt: skip
-    job = asyncio.run(prepare(settings))
+    job = run_async(prepare(settings))
     if not as_json:
         _print_plan(job)
     if dry_run:
@@ -59,7 +59,7 @@ def command(
             print_json(asdict(job.plan))
         return
     with RunProgress() as progress:
-        run = asyncio.run(optimize(job, new, progress))
+        run = run_async(optimize(job, new, progress))
     write_report(run)
     if as_json:
         print_json({"run": str(run.path), **run.summary()})

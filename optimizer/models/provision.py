@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -71,7 +72,7 @@ async def serving(settings: Settings, planned: Endpoint, log: Path, report: Call
     if model is None:
         yield planned
         return
-    path = ensure_model(model, report)
+    path = await asyncio.to_thread(ensure_model, model, report)  # minutes: Ctrl-C must get through
     report(f"starting the local server for {model.name}")
     with LlamaServer(path, model.name, log, planned.slots, planned.context) as server:
         yield replace(planned, base_url=server.base_url)

@@ -174,16 +174,17 @@ def test_a_run_that_is_killed_or_interrupted_goes_on(server: Scripted, data: Pat
     process: subprocess.Popen[str] | None = None
 
     def kill_in_the_middle(body: dict[str, Any]) -> dict[str, Any]:
+        nonlocal process
         if len(server.requests) >= after and process is not None:
             os.kill(process.pid, sent)
+            process = None
         return judge(body)
 
     server.script = kill_in_the_middle
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == code
+    process = started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _, errors = started.communicate(timeout=120)
+    assert started.returncode == code
     assert "Traceback" not in errors
-    process = None
     resumed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
     run = RunFolder(Path(resumed["run"]))
     assert len(list((data / "runs").glob("2*"))) == 1
