@@ -83,12 +83,14 @@ def _print_plan(job: OptimizeJob) -> None:
     )
     time_left = "unknown for this server" if plan.seconds is None else f"at most {duration(plan.seconds)}"
     say(f"Answered already in the cache: {plan.cached} of the seed's calls. Time: {time_left}.")
-    smallest = f"{plan.smallest_gain} items net" if plan.smallest_gain else "nothing (too few clusters)"
-    found = "none" if plan.detectable != plan.detectable else f"{100 * plan.detectable:.0f} points"
-    say(
-        f"The test can call a gain real from {smallest} on, if no item is lost; it finds a true gain of {found} with 80 % power, "
-        f"if the two prompts differ on {100 * DISCORDANCE:.0f} % of items."
-    )
+    if plan.smallest_gain is None:
+        say("The test has too few clusters to call any gain real; give --test more items.")
+    else:
+        found = "no true gain" if plan.detectable != plan.detectable else f"a true gain of {100 * plan.detectable:.0f} points"
+        say(
+            f"The test can call net {plan.smallest_gain} items real, if none is lost; with 80 % power it finds {found}, "
+            f"if the two prompts differ on {100 * DISCORDANCE:.0f} % of items."
+        )
     for warning in plan.warnings:
         say(f"Warning: {warning}.")
 

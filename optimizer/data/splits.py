@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from optimizer.data.item import Item, Label
@@ -60,21 +60,35 @@ def _room(quota: dict[Label | None, float], counts: Counter[Label | None]) -> fl
 
 
 def spread(items: Iterable[Item], seed: int, size: int) -> list[Item]:
-    """At most `size` items (0: all), one a cluster in turn, each of the label that is behind where its cluster has one."""
-    groups: dict[str, list[Item]] = defaultdict(list)
-    for item in sorted(items, key=lambda item: _key(seed, item.id)):
-        groups[item.cluster].append(item)
-    wanted = size or sum(map(len, groups.values()))
+    """At most `size` items (0: all), over as many clusters as possible, with the labels in the shares of all the items."""
+    by_label: dict[Label | None, list[Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: (_key(seed, item.cluster), _key(seed, item.id))):
+        by_label[item.label].append(item)
+    totals = {label: len(members) for label, members in by_label.items()}
     taken: list[Item] = []
-    counts: Counter[Label | None] = Counter()
-    while len(taken) < wanted and any(groups.values()):
-        for cluster in sorted(groups, key=lambda name: _key(seed, name)):
-            if groups[cluster] and len(taken) < wanted:
-                best = min(range(len(groups[cluster])), key=lambda i: counts[groups[cluster][i].label])
-                item = groups[cluster].pop(best)
-                counts[item.label] += 1
-                taken.append(item)
+    of_cluster: Counter[str] = Counter()
+    of_label: Counter[Label | None] = Counter()
+    queues = {label: _least_used_first(members, of_cluster) for label, members in by_label.items()}
+    while len(taken) < (size or sum(totals.values())) and len(taken) < sum(totals.values()):
+        behind = min(totals, key=lambda label: of_label[label] / totals[label])
+        item = next(queues[behind])
+        of_cluster[item.cluster] += 1
+        of_label[behind] += 1
+        taken.append(item)
     return taken
+
+
+def _least_used_first(items: list[Item], of_cluster: Counter[str]) -> Iterator[Item]:
+    """Items of clusters that nothing was taken from, then of those with one taken, and so on, as the counts are by then."""
+    level = 0
+    while items:
+        later: list[Item] = []
+        for item in items:
+            if of_cluster[item.cluster] <= level:
+                yield item
+            else:
+                later.append(item)
+        items, level = later, level + 1
 
 
 def _check(chosen: dict[str, tuple[Item, ...]], items: int, clusters: int) -> None:

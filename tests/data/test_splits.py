@@ -33,6 +33,11 @@ def test_a_smaller_size_keeps_a_subset_over_many_clusters() -> None:
     assert Counter(item.label for item in part.test)[Label.GROUNDED] == 6
 
 
+def test_a_tiny_split_of_lopsided_data_still_has_both_labels() -> None:
+    items = [Item(str(i), "c", ("e",), Label.GROUNDED if i % 3 == 0 else Label.NOT_GROUNDED, f"c{i}") for i in range(60)]
+    assert {item.label for item in split_items(items, 0, {"dev": 2}).dev} == {Label.GROUNDED, Label.NOT_GROUNDED}
+
+
 def test_the_order_of_the_file_does_not_matter() -> None:
     items = make_items(60)
     assert split_items(items, 1, {}) == split_items(items[::-1], 1, {})
