@@ -34,6 +34,6 @@ test: setup  ## the whole suite, with one search on a real small model
 check: setup  ## lint, format and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 bench: setup  ## what is timed
-	$(BIN)/python -m pytest tests/benchmarks -s $(ARGS)
+	$(BIN)/python -m pytest tests/benchmarks -s -o python_files='bench_*.py' $(ARGS)
 clean:  ## remove .venv and tool caches; runs/ stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
