@@ -89,6 +89,7 @@ def test_client_cpu_with_cache_and_ledger_against_raw_aiohttp(tmp_path: Path) ->
         server.kill()
         server.wait()
     print(
-        f"\nclient CPU a call, {CALLS} calls, {AT_ONCE} at once: raw aiohttp {1e3 * base:.2f} ms, ours {1e3 * full:.2f} ms, ratio {full / base:.2f}"
+        f"\nclient CPU a call, {CALLS} calls, {AT_ONCE} at once: "
+        f"raw aiohttp {1e3 * base:.2f} ms, ours {1e3 * full:.2f} ms, ratio {full / base:.2f}"
     )
     assert full / base < MOST_TIMES_RAW
