@@ -36,7 +36,8 @@ def command(
     from optimizer.runs.folder import all_runs, find_run
     from optimizer.search.judge import judge_items
 
-    settings = options.settings_from(config, assignments, columns, model=model, base_url=base_url, prompts=prompts, runs=runs)
+    flags = {"model": model, "base_url": base_url, "prompts": prompts, "runs": runs}
+    settings = options.settings_from(config, assignments, columns, **flags)
     root = Path(settings.runs)
     done = [found for found in all_runs(root) if found.finished and found.resolved()["kind"] == "optimize"]
     if prompts or (not run and not done):
@@ -44,7 +45,9 @@ def command(
     else:
         winner = find_run(root, run, finished=True, kind="optimize")
         texts, source = winner_texts(winner), f"the winner of {winner.path.name}"
-    items = load_items(file, settings.columns, settings.label_map, require_label=False)
+        # A panel is prompts, protocol and model: the run's own judge, unless told otherwise.
+        settings = options.settings_from(config or winner.path / "config.toml", assignments, columns, **flags)
+    items = load_items(file, settings.columns if columns else None, settings.label_map, require_label=False)
     target = out or file.with_name(file.name + ".verdicts.jsonl")
     with RunProgress() as progress:
         progress.note(f"judging {len(items)} claims with {source}")

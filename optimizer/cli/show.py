@@ -19,11 +19,10 @@ def command(
 ) -> None:
     """Print what each persona said on one item, round by round."""
     from optimizer.cli.console import print_json, say
-    from optimizer.data.loaders import load_items
-    from optimizer.data.shipped import data_path
     from optimizer.debate.render import display_name
     from optimizer.errors import UserError
     from optimizer.runs.folder import find_run
+    from optimizer.runs.items import run_items
 
     folder = find_run(Path(runs or "runs"), run)
     debates = [debate for debate in folder.debates() if debate.item == item]
@@ -42,7 +41,7 @@ def command(
         print_json(debate.to_json())
         return
     try:
-        source = next((i for i in load_items(data_path(folder.resolved()["data"]["name"])) if i.id == item), None)
+        source = next((found for found in run_items(folder) if found.id == item), None)
     except UserError:
         source = None  # the data file has moved; the debate is still worth showing
     if source is not None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from optimizer.data.item import Item, Label
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
 from optimizer.runs.folder import RunFolder
+from optimizer.runs.items import run_items
 from optimizer.search.ending import Accuracy, accuracy_of
 from optimizer.stats.multiplicity import holm
 from optimizer.stats.paired import PairedDifference, paired_difference
@@ -40,8 +38,7 @@ def compare_candidates(run: RunFolder) -> list[CandidateRow]:
     """
     result, resolved = run.summary()["result"], run.resolved()
     dev = set(resolved["data"]["dev"]["items"])
-    settings = _data_settings(run)
-    items = {item.id: item for item in load_items(data_path(resolved["data"]["name"]), *settings) if item.id in dev}
+    items = {item.id: item for item in run_items(run) if item.id in dev}
     clusters = {item.id: item.cluster for item in items.values()}
     scores: dict[str, dict[str, float]] = {}
     for debate in run.debates():
@@ -78,11 +75,3 @@ def _corrected(rows: list[CandidateRow], full: int) -> list[CandidateRow]:
 def _recall(scores: dict[str, float], items: dict[str, Item], label: Label) -> float:
     of_label = [score for item, score in scores.items() if items[item].label is label]
     return sum(of_label) / len(of_label) if of_label else float("nan")
-
-
-def _data_settings(run: RunFolder) -> tuple[dict[str, str], str]:
-    """The column map and label map of the run, from its settings file."""
-    import tomllib
-
-    settings = tomllib.loads((Path(run.path) / "config.toml").read_text(encoding="utf-8"))
-    return settings.get("columns", {}), settings.get("label_map", "")

@@ -56,6 +56,7 @@ async def judge_items(
     protocol, panel = Protocol.of(settings.protocol), Candidate(texts)
     context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
     planned = await planned_endpoint(settings, context)
+    watcher.phase("judging")
     partial_path = target.with_name(target.name + ".partial")
     ledger = Ledger()
     watcher.begin(ledger, len(items) * (protocol.calls(len(texts) - 1) + ("reason" not in protocol.fields)))
