@@ -1,6 +1,6 @@
 """The `optimizer` command: one file a verb, arguments in and a table out; the work is done below.
 
-Exit codes: 0 completed, 1 error, 2 usage, 3 only under --assert-better, 130 Ctrl-C.
+Exit codes: 0 completed whatever the verdict, 1 error, 2 usage, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (optimize, evaluate, judge, show, compare, headroom, export, report, parse, serve, doctor):
-    app.command()(module.command)
-    app.registered_commands[-1].name = module.__name__.rsplit(".", 1)[-1]
+    app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")
 
 
