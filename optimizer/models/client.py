@@ -63,7 +63,7 @@ class ChatClient:
         in_flight: int = 8,
         timeout: float = 600.0,
         attempts: int = 5,
-        patience: int = 8,
+        patience: int = 24,
         offline: bool = False,
     ) -> None:
         self.endpoint, self.cache, self.ledger = endpoint, cache, ledger

@@ -147,17 +147,39 @@ def test_a_run_whose_calls_all_fail_ends_with_the_reason(server: Scripted, data:
         go(settings(server, data))
 
 
-def test_debates_that_failed_are_owed_and_asked_again(server: Scripted, data: Path) -> None:
-    def flaky(body: dict[str, Any]) -> Any:
-        return (400, {}, "not now") if "Claim number 7 " in body["messages"][-1]["content"] else judge(body)
+def failing_on(claims: set[str]) -> Any:
+    """A judge that gets no answer on some claims."""
 
-    server.script = flaky
+    def script(body: dict[str, Any]) -> Any:
+        hit = any(f'"""\n{claim}\n"""' in body["messages"][-1]["content"] for claim in claims)
+        return (400, {}, "not now") if hit else judge(body)
+
+    return script
+
+
+def test_a_failed_debate_is_missing_on_both_sides_and_never_scored(server: Scripted, data: Path) -> None:
+    test = asyncio.run(prepare(settings(server, data))).splits.test
+    server.script = failing_on({test[0].claim})
     run = go(settings(server, data))
-    result = run.summary()["result"]
-    missing = {"item-7"} & {*run.resolved()["data"]["test"]["items"], *run.resolved()["data"]["dev"]["items"]}
-    if "item-7" in run.resolved()["data"]["test"]["items"]:
-        assert result["test"]["difference"]["items"] == len(run.resolved()["data"]["test"]["items"]) - 1
-    assert all(debate.item not in missing for debate in run.debates())
+    assert run.summary()["result"]["test"]["difference"]["items"] == len(test) - 1
+    assert test[0].id not in {debate.item for debate in run.debates()}
+
+
+def test_a_test_with_too_many_failures_is_owed_and_only_what_failed_is_asked_again(server: Scripted, data: Path) -> None:
+    test = asyncio.run(prepare(settings(server, data))).splits.test
+    failing = {item.claim for item in test[:4]}
+    server.script = failing_on(failing)
+    with pytest.raises(UserError, match=rf"4 of {len(test)} test debates failed, the last because of: HTTP 400: not now"):
+        go(settings(server, data))
+    server.script, asked = judge, len(server.requests)
+    run = go(settings(server, data))
+    assert run.summary()["result"]["test"]["difference"]["items"] == len(test)
+    texts = [body["messages"][-1]["content"] for body in server.requests[asked:]]
+    owed = [text for text in texts if any(claim in text for claim in failing)]
+    assert owed
+    others = [text for text in texts if "Claim:" in text and text not in owed]
+    winner_only = {item.claim for item in test[4:]}
+    assert all(any(claim in text for claim in winner_only) for text in others)  # the winner's test debates, not held before
 
 
 @pytest.mark.parametrize(
