@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from optimizer.cli import compare, doctor, evaluate, export, headroom, judge, models, optimize, parse, report, serve, show
+from optimizer.cli import compare, data, doctor, evaluate, export, headroom, judge, models, optimize, parse, report, serve, show
 from optimizer.errors import UsageError, UserError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
 for module in (optimize, evaluate, judge, show, compare, headroom, export, report, parse, serve, doctor):
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")
+app.add_typer(data.app, name="data")
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ def command(
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     control: Annotated[
-        str, typer.Option(help="What to measure beside the panel: single, self-consistency, with commas; or none.")
+        str, typer.Option(help="What to measure beside the panel: single, self-consistency, claim-only, with commas; or none.")
     ] = "single",
     repeats: Annotated[int, typer.Option(min=1, help="Debates an item, each under its own seed.")] = 1,
     limit: Annotated[int, typer.Option(min=0, help="At most so many items, over many clusters; 0 takes all.")] = 0,

@@ -33,6 +33,7 @@ class Item:
     source: str = ""
     category: str = ""
     domain: str = ""
+    difficulty: str = ""
     rationale: str = ""
 
     @property
@@ -44,7 +45,7 @@ class Item:
     def content_hash(self) -> str:
         """A hash of everything that a judge or a scorer sees, 16 hex digits; the rationale is left out."""
         record = asdict(self)
-        for name in ("rationale", "source", "category", "domain"):
+        for name in ("rationale", "source", "category", "domain", "difficulty"):
             record.pop(name)
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 

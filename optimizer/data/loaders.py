@@ -18,7 +18,7 @@ from optimizer.data.item import Item, Label
 from optimizer.data.labels import parse_label_map, read_label
 from optimizer.errors import UserError
 
-FIELDS = ("id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "rationale")
+FIELDS = ("id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale")
 Row = tuple[int, dict[str, Any]]
 
 
@@ -176,5 +176,6 @@ def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[s
         source=_text(row, names["source"]),
         category=_text(row, names["category"]),
         domain=_text(row, names["domain"]),
+        difficulty=_text(row, names["difficulty"]),
         rationale=_text(row, names["rationale"]),
     )

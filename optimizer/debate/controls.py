@@ -14,7 +14,7 @@ from functools import partial
 from optimizer.data.item import Item
 from optimizer.debate.executor import DebateExecutor, bounded, make_turn
 from optimizer.debate.records import Debate, Turn
-from optimizer.debate.render import render_turn
+from optimizer.debate.render import render_claim_alone, render_turn
 from optimizer.models.chat import CallTag, ChatRequest
 from optimizer.models.client import CallFailed
 
@@ -23,10 +23,18 @@ _SELF_CONSISTENCY_TEMPERATURE = 0.7
 
 
 class Control(StrEnum):
-    """SINGLE asks once at the panel's temperature; SELF_CONSISTENCY asks as often as a debate does, at .7."""
+    """SINGLE asks once at the panel's temperature; SELF_CONSISTENCY asks as often as a debate does, at .7.
+
+    CLAIM_ONLY asks once and hides the evidence: what it gets right above chance, a data set gives away by its claims alone.
+    """
 
     SINGLE = "single"
     SELF_CONSISTENCY = "self-consistency"
+    CLAIM_ONLY = "claim-only"
+
+    def calls(self, debate_calls: int) -> int:
+        """How many calls an item takes, beside a panel whose debates take so many."""
+        return debate_calls if self is Control.SELF_CONSISTENCY else 1
 
 
 async def run_control(
@@ -54,13 +62,13 @@ async def run_control(
             on_done(debate)
         return debate
 
-    samples = executor.protocol.calls(personas) if control is Control.SELF_CONSISTENCY else 1
+    samples = control.calls(executor.protocol.calls(personas))
     return await bounded([partial(one, item) for item in items], executor.in_flight)
 
 
 async def _judge(executor: DebateExecutor, control: Control, item: Item, samples: int, repeat: int) -> Debate:
     protocol = executor.protocol
-    messages = render_turn(item, protocol, {}, "")
+    messages = render_claim_alone(item, protocol) if control is Control.CLAIM_ONLY else render_turn(item, protocol, {}, "")
     turns: list[Turn] = []
     try:
         for index in range(repeat * samples, (repeat + 1) * samples):

@@ -46,6 +46,18 @@ def render_turn(
     return Message("system", system), Message("user", "\n\n".join(parts))
 
 
+def render_claim_alone(item: Item, protocol: Protocol) -> tuple[Message, ...]:
+    """The messages of a judge who is asked without seeing the evidence."""
+    system = (
+        "You guess whether a claim is grounded in evidence that you cannot see. "
+        f"Answer with one line of JSON: {protocol.answer_form}"
+    )
+    fence = delimiter(item)
+    return Message("system", system), Message(
+        "user", f"Claim:\n{fence}\n{item.claim}\n{fence}\n\nIs it likely that the evidence supports the claim?"
+    )
+
+
 def delimiter(item: Item) -> str:
     """Three quotation marks, or as many more as it takes to occur nowhere in the item."""
     fence = _FENCE * 3

@@ -12,6 +12,7 @@ import platformdirs
 from optimizer.errors import UsageError
 
 DEFAULT_MODEL = "qwen2_5-coder-1_5b"
+JUDGES = (DEFAULT_MODEL, "qwen2_5-coder-0_5b")  # who judges for a data card where no model is named
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from optimizer.data.item import Item, Label
 from optimizer.runs.folder import RunFolder
 from optimizer.runs.items import run_items
-from optimizer.search.ending import Accuracy, accuracy_of
+from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.multiplicity import holm
 from optimizer.stats.paired import PairedDifference, paired_difference
 

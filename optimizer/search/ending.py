@@ -11,31 +11,14 @@ from optimizer.debate.records import Debate
 from optimizer.errors import UserError
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
-from optimizer.stats.intervals import wilson_interval
-from optimizer.stats.paired import PairedDifference, cluster_bootstrap, cluster_sums, paired_difference
+from optimizer.stats.accuracy import Accuracy, accuracy_of
+from optimizer.stats.paired import PairedDifference, paired_difference
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
 ALPHA = 0.05
 _FEW_CLUSTERS = 30
 _MOST_MISSING = 0.1  # of the test's debates; above, the test is not a test and the run stays unfinished
 DISCORDANCE = 0.15  # assumed before there is data: items on which two prompts of a panel differ
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """Right answers of a candidate on a set of items, fractions where repeats were averaged.
-
-    The interval is a 95 % cluster bootstrap; Wilson where all are right or all wrong, since resampling shows no spread then.
-    """
-
-    items: int
-    right: float
-    low: float
-    high: float
-
-    @property
-    def value(self) -> float:
-        return self.right / self.items if self.items else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +39,6 @@ class TestResult:
     def to_json(self) -> dict[str, Any]:
         """Plain data for the summary."""
         return asdict(self)
-
-
-def accuracy_of(scores: Mapping[str, float], clusters: Mapping[str, str]) -> Accuracy:
-    """The accuracy over the items that have a score."""
-    ids = sorted(scores)
-    right = sum(scores[item] for item in ids)
-    if right in (0, len(ids)):
-        low, high = wilson_interval(int(right), len(ids))
-    else:
-        low, high = cluster_bootstrap(cluster_sums([scores[item] for item in ids], [clusters[item] for item in ids]))
-    return Accuracy(len(ids), right, low, high)
 
 
 async def open_test(evaluator: Evaluator, seed: Candidate, winner: Candidate, test: Sequence[Item]) -> TestResult:

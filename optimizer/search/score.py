@@ -26,8 +26,8 @@ from optimizer.models.provision import cache_path, context_needed, in_flight, pl
 from optimizer.prompts.library import load_library
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.search.candidate import Candidate
-from optimizer.search.ending import Accuracy, accuracy_of
 from optimizer.search.watch import Silent, Watcher
+from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.intervals import wilson_interval
 from optimizer.stats.paired import paired_difference
 
@@ -94,8 +94,8 @@ async def evaluate_panel(
     arms: dict[str, list[Debate]] = {}
     recorded = {(d.candidate, d.item, d.sample): d for d in run.debates()} if run.events.exists() else {}
     events, ledger = run.open_events(), Ledger(run.calls)
-    arm_calls = {PANEL: protocol.calls(personas), Control.SINGLE: 1, Control.SELF_CONSISTENCY: protocol.calls(personas)}
-    watcher.begin(ledger, repeats * len(items) * sum(arm_calls[arm] for arm in (PANEL, *controls)))
+    a_debate = protocol.calls(personas)
+    watcher.begin(ledger, repeats * len(items) * (a_debate + sum(control.calls(a_debate) for control in controls)))
 
     def done(debate: Debate) -> None:
         if not debate.failed:

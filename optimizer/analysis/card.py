@@ -1,0 +1,188 @@
+"""The data card's figures: what a data set holds, what its claims give away, and how models alone judge it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from optimizer.analysis.claim_only import words_alone
+from optimizer.config import Settings, to_toml
+from optimizer.data.checks import Finding, check_items
+from optimizer.data.item import Item, items_hash
+from optimizer.data.loaders import load_items
+from optimizer.data.passages import check_passages, load_passages
+from optimizer.data.shipped import data_path
+from optimizer.data.splits import SHARES, split_items
+from optimizer.debate.controls import Control, run_control
+from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Debate
+from optimizer.models.cache import ResponseCache
+from optimizer.models.client import ChatClient
+from optimizer.models.ledger import Ledger
+from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
+from optimizer.runs.folder import RunFolder, open_run
+from optimizer.stats.accuracy import Accuracy, accuracy_of
+
+WORDS = "words of the claim"
+_ARMS = (Control.SINGLE, Control.CLAIM_ONLY)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Counts of a data set. `table` has (what, value) -> label -> items, for what in split, category, domain, difficulty."""
+
+    items: int
+    clusters: int
+    evidence_words: tuple[int, int, int]
+    claim_words: tuple[int, int, int]
+    table: Mapping[tuple[str, str], Mapping[str, int]]
+    passages: Mapping[tuple[str, str], int]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFigures:
+    """One judge on all items: in all, by label, by category and by difficulty. `judge` is a model, or words alone."""
+
+    judge: str
+    sees_evidence: bool
+    overall: Accuracy
+    by: Mapping[tuple[str, str], Accuracy]
+    failed: int
+
+
+def composition(items: Sequence[Item], folder: Path, seed: int = 0) -> Composition:
+    """Count a data set whose passages, if any, lie in `folder`; the splits are the ones that a run with `seed` makes."""
+    splits = split_items(items, seed, {})
+    split_of = {item.id: name for name in SHARES for item in getattr(splits, name)}
+    table: dict[tuple[str, str], Counter[str]] = {}
+    for item in items:
+        for what, value in (("split", split_of[item.id]), *_groups(item)):
+            table.setdefault((what, value), Counter())[str(item.label)] += 1
+    passages = load_passages(folder) if folder.is_dir() else []
+    findings = [*check_items(items), *(check_passages(items, passages) if passages else ())]
+    return Composition(
+        len(items),
+        len({item.cluster for item in items}),
+        _spread(len(item.evidence_text.split()) for item in items),
+        _spread(len(item.claim.split()) for item in items),
+        table,
+        Counter((str(passage.kind), passage.style) for passage in passages),
+        tuple(findings),
+    )
+
+
+def check_data(settings: Settings) -> tuple[Composition, JudgeFigures | None]:
+    """What a data set holds, its findings, and how far the words of the claims give labels away (None: too few clusters).
+
+    Raises:
+        UserError: the data cannot be read.
+    """
+    path = data_path(settings.data)
+    items = load_items(path, settings.columns, settings.label_map)
+    counts = composition(items, path, settings.seed)
+    try:
+        return counts, figures(WORDS, False, words_alone(items), items)
+    except ValueError:
+        return counts, None
+
+
+def figures(judge: str, sees_evidence: bool, scores: Mapping[str, float], items: Sequence[Item]) -> JudgeFigures:
+    """A judge's figures from its item scores; items without a score count as failed and are left out."""
+
+    def of(members: Iterable[Item]) -> Accuracy:
+        return accuracy_of({item.id: scores[item.id] for item in members}, clusters)
+
+    clusters = {item.id: item.cluster for item in items}
+    groups: dict[tuple[str, str], list[Item]] = {}
+    scored = [item for item in items if item.id in scores]
+    for item in scored:
+        for key in (("label", str(item.label)), *_groups(item)):
+            groups.setdefault(key, []).append(item)
+    return JudgeFigures(
+        judge,
+        sees_evidence,
+        of(scored),
+        {key: of(members) for key, members in groups.items()},
+        len(items) - len(scored),
+    )
+
+
+async def measure_judges(
+    settings: Settings, models: Sequence[str], note: Callable[[str], None], fresh: bool = False
+) -> tuple[RunFolder, list[JudgeFigures]]:
+    """Ask each model about every item, with the evidence and without; the words-alone classifier stands first.
+
+    The same call again resumes: answers are recorded in a run folder.
+
+    Raises:
+        UserError: data or server are not right, or the endpoint is gone.
+    """
+    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    protocol = Protocol.of(settings.protocol)
+    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
+    chosen = [settings.model_copy(update={"model": model}) for model in models]
+    endpoints = [await planned_endpoint(each, context) for each in chosen]
+    resolved = {
+        "v": 1,
+        "kind": "card",
+        "data": {"name": settings.data, "hash": items_hash(items)},
+        "protocol": protocol.model_dump(),
+        "models": [{"name": planned.model, "identity": planned.identity} for planned in endpoints],
+    }
+    run, _ = open_run(Path(settings.runs), f"card-{Path(settings.data).stem}", resolved, to_toml(settings), fresh)
+    recorded = {(d.candidate, d.item): d for d in run.debates()} if run.events.exists() else {}
+    events, ledger = run.open_events(), Ledger(run.calls)
+
+    def keep(name: str, debate: Debate) -> None:
+        if not debate.failed:
+            debate = replace(debate, candidate=name)
+            events.record("debate", f"{debate.candidate}:{debate.item}:0", debate=debate.to_json())
+            recorded[debate.candidate, debate.item] = debate
+
+    try:
+        with ResponseCache(cache_path(settings)) as cache:
+            for each, planned in zip(chosen, endpoints, strict=True):
+                owed = {arm: [item for item in items if (_name(planned.model, arm), item.id) not in recorded] for arm in _ARMS}
+                if not any(owed.values()):
+                    continue
+                async with serving(each, planned, run.server_log, note) as endpoint:
+                    flights = in_flight(each, endpoint)
+                    async with ChatClient(endpoint, cache, ledger, flights * 8, each.timeout) as client:
+                        executor = DebateExecutor(client, protocol, flights)
+                        for arm, missing in owed.items():
+                            note(f"{planned.model}, {arm}: {len(missing)} items")
+                            keep_as = partial(keep, _name(planned.model, arm))
+                            await run_control(executor, arm, missing, 1, on_done=keep_as)
+    finally:
+        events.close()
+        ledger.close()
+    results = [figures(WORDS, False, words_alone(items), items)]
+    for planned in endpoints:
+        for arm in _ARMS:
+            name = _name(planned.model, arm)
+            scores = {item.id: recorded[name, item.id].score(item) for item in items if (name, item.id) in recorded}
+            known = {item: score for item, score in scores.items() if score is not None}
+            results.append(figures(planned.model, arm is Control.SINGLE, known, items))
+    right = {f"{each.judge}, {'with' if each.sees_evidence else 'without'} evidence": each.overall.right for each in results}
+    run.write_json("summary.json", {"v": 1, "items": len(items), "right": right})
+    return run, results
+
+
+def _name(model: str, arm: Control) -> str:
+    return f"{model} {arm}"
+
+
+def _groups(item: Item) -> list[tuple[str, str]]:
+    found = (("category", item.category), ("domain", item.domain), ("difficulty", item.difficulty))
+    return [(what, value) for what, value in found if value]
+
+
+def _spread(counts: Iterable[int]) -> tuple[int, int, int]:
+    """The smallest, the middle and the largest."""
+    ordered = sorted(counts)
+    return ordered[0], ordered[len(ordered) // 2], ordered[-1]
