@@ -1,5 +1,6 @@
 """Statistics as pure functions on arrays. They import nothing of ours, and each is tested against an independent library.
 
-Public names: paired_difference, cluster_bootstrap, sign_flip_test (paired), wilson_interval (intervals),
-holm (multiplicity), smallest_significant_gain, detectable_gain (power).
+Public names by what is asked: a score (accuracy), a difference (paired, bootstrap, noninferiority), many candidates
+(multiplicity, selection), a race (anytime), what a test can see (power), many judges (agreement), confidence (calibration),
+threshold or sight (detection), the oracle (oracle). Clustered data is passed as ClusterSums (clusters).
 """

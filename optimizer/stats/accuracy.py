@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from optimizer.stats.bootstrap import cluster_bootstrap
+from optimizer.stats.clusters import cluster_sums
 from optimizer.stats.intervals import wilson_interval
-from optimizer.stats.paired import cluster_bootstrap, cluster_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,6 @@ def accuracy_of(scores: Mapping[str, float], clusters: Mapping[str, str]) -> Acc
     right = sum(scores[item] for item in ids)
     if right in (0, len(ids)):
         low, high = wilson_interval(int(right), len(ids))
-    else:
-        low, high = cluster_bootstrap(cluster_sums([scores[item] for item in ids], [clusters[item] for item in ids]))
-    return Accuracy(len(ids), right, low, high)
+        return Accuracy(len(ids), right, low, high)
+    interval = cluster_bootstrap(cluster_sums([scores[item] for item in ids], [clusters[item] for item in ids]))
+    return Accuracy(len(ids), right, interval.low, interval.high)

@@ -2,70 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from optimizer.stats.bootstrap import Interval, cluster_bootstrap
+from optimizer.stats.clusters import ClusterSums, Floats, cluster_sums
 
 _FLIPS = 100_000
 _BLOCK = 4_096  # random draws at a time: bounds the memory at many clusters
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterSums:
-    """Sum and size of each cluster, in one order. Both have shape (clusters,)."""
-
-    sums: Floats
-    sizes: Floats
-
-    @property
-    def mean(self) -> float:
-        """The mean over items; NaN without items."""
-        total = float(self.sizes.sum())
-        return float(self.sums.sum()) / total if total else float("nan")
-
-
-def cluster_sums(values: Sequence[float], clusters: Sequence[str]) -> ClusterSums:
-    """Add item values up by cluster.
-
-    Args:
-        values: one number an item (repeats averaged before), shape (items,).
-        clusters: the cluster of each item, the same length.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
-    if len(values) != len(clusters):
-        raise ValueError(f"{len(values)} values but {len(clusters)} clusters; give one cluster for each value")
-    names = sorted(set(clusters))
-    index = {name: position for position, name in enumerate(names)}
-    positions = np.array([index[name] for name in clusters], dtype=np.intp)
-    sums = np.bincount(positions, weights=np.asarray(values, dtype=float), minlength=len(names)).astype(float)
-    sizes = np.bincount(positions, minlength=len(names)).astype(float)
-    return ClusterSums(sums, sizes)
-
-
-def cluster_bootstrap(data: ClusterSums, resamples: int = 10_000, confidence: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """Percentile interval of the mean over items, drawing whole clusters with replacement.
-
-    Each resample's statistic is (sum of drawn sums) / (sum of drawn sizes). NaN, NaN without clusters; one cluster
-    gives an interval of no width, which is no evidence of anything.
-    """
-    count = len(data.sums)
-    if count == 0:
-        return float("nan"), float("nan")
-    generator = np.random.default_rng(seed)
-    statistics = np.empty(resamples)
-    for start in range(0, resamples, _BLOCK):
-        stop = min(start + _BLOCK, resamples)
-        drawn = generator.integers(0, count, size=(stop - start, count))
-        statistics[start:stop] = data.sums[drawn].sum(axis=1) / data.sizes[drawn].sum(axis=1)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(statistics, [tail, 1 - tail])
-    return float(low), float(high)
 
 
 def sign_flip_test(sums: Floats, seed: int = 0) -> float:
@@ -109,7 +56,8 @@ class PairedDifference:
     """Challenger minus baseline over the items that both have.
 
     `wins` and `losses` count discordant items. `low` and `high` are the 95 % cluster bootstrap interval of the
-    difference, `p` the two-sided cluster sign-flip p. `unpaired` items are missing on a side and left out.
+    difference, `p` the two-sided cluster sign-flip p, which alone decides; `mcnemar_p` ignores clusters and stands beside it.
+    `unpaired` items are missing on a side and left out.
     """
 
     items: int
@@ -125,7 +73,7 @@ class PairedDifference:
 
 
 def paired_difference(
-    baseline: dict[str, float], challenger: dict[str, float], clusters: dict[str, str], seed: int = 0
+    baseline: Mapping[str, float], challenger: Mapping[str, float], clusters: Mapping[str, str], seed: int = 0
 ) -> PairedDifference:
     """Compare two sets of item scores, joined by item id.
 
@@ -134,10 +82,9 @@ def paired_difference(
         clusters: item id -> cluster, for at least the items of both.
         seed: of the bootstrap.
     """
-    common = sorted(set(baseline) & set(challenger))
+    common, data = paired_sums(baseline, challenger, clusters)
     differences = [challenger[item] - baseline[item] for item in common]
-    data = cluster_sums(differences, [clusters[item] for item in common])
-    low, high = cluster_bootstrap(data, seed=seed)
+    interval = cluster_bootstrap(data, seed=seed) if common else Interval(float("nan"), float("nan"))
     wins, losses = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     return PairedDifference(
         items=len(common),
@@ -145,12 +92,20 @@ def paired_difference(
         wins=wins,
         losses=losses,
         difference=data.mean,
-        low=low,
-        high=high,
+        low=interval.low,
+        high=interval.high,
         p=sign_flip_test(data.sums, seed),
         mcnemar_p=mcnemar_exact(wins, losses),
         unpaired=len(set(baseline) | set(challenger)) - len(common),
     )
+
+
+def paired_sums(
+    baseline: Mapping[str, float], challenger: Mapping[str, float], clusters: Mapping[str, str]
+) -> tuple[list[str], ClusterSums]:
+    """The items that both have, in order, and the sums of their differences by cluster."""
+    common = sorted(set(baseline) & set(challenger))
+    return common, cluster_sums([challenger[item] - baseline[item] for item in common], [clusters[item] for item in common])
 
 
 def mcnemar_exact(wins: int, losses: int) -> float:
@@ -158,3 +113,31 @@ def mcnemar_exact(wins: int, losses: int) -> float:
     from scipy.stats import binomtest  # .8 s to import
 
     return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def cochran_q(scores: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Cochran's Q of K candidates on the same items, and its p from chi-squared with K - 1 degrees (Cochran 1950).
+
+    Args:
+        scores: shape (items, candidates), zeros and ones. Clusters are ignored.
+
+    Returns:
+        Q and p; 0 and 1 where all candidates agree on every item.
+
+    Raises:
+        ValueError: fewer than two candidates, or a score is neither 0 nor 1.
+    """
+    from scipy.stats import chi2
+
+    matrix = np.asarray(scores, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[1] < 2:
+        raise ValueError(f"scores must have shape (items, candidates) with two candidates or more but got {matrix.shape}")
+    if not np.isin(matrix, (0, 1)).all():
+        raise ValueError("Cochran's Q is for scores of 0 and 1; average no repeats into them")
+    candidates = matrix.shape[1]
+    columns, rows = matrix.sum(axis=0), matrix.sum(axis=1)
+    below = candidates * rows.sum() - (rows**2).sum()
+    if below == 0:
+        return 0.0, 1.0
+    q = (candidates - 1) * (candidates * (columns**2).sum() - columns.sum() ** 2) / below
+    return float(q), float(chi2.sf(q, candidates - 1))

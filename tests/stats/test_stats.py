@@ -11,9 +11,11 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+from optimizer.stats.bootstrap import cluster_bootstrap
+from optimizer.stats.clusters import ClusterSums, cluster_sums
 from optimizer.stats.intervals import wilson_interval
 from optimizer.stats.multiplicity import holm
-from optimizer.stats.paired import ClusterSums, cluster_bootstrap, cluster_sums, mcnemar_exact, paired_difference, sign_flip_test
+from optimizer.stats.paired import mcnemar_exact, paired_difference, sign_flip_test
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
 

@@ -1,0 +1,103 @@
+"""Does confidence mean anything? Ranking (AUROC), calibration error in two binnings, and the Brier score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optimizer.stats.clusters import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bin of a reliability curve: how many answers, their mean confidence, and the share of right ones."""
+
+    answers: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """`ece` is the mean gap between confidence and accuracy weighted by answers, `mce` the largest gap of a bin."""
+
+    ece: float
+    mce: float
+    bins: tuple[Bin, ...]
+
+
+def auroc(scores: Sequence[float], positive: Sequence[bool]) -> float:
+    """The chance that a positive scores higher than a negative, ties counted half; NaN with one class only.
+
+    Args:
+        scores: shape (n,).
+        positive: the class of each, the same length.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
+    values, classes = np.asarray(scores, dtype=float), np.asarray(positive, dtype=bool)
+    if len(values) != len(classes):
+        raise ValueError(f"{len(values)} scores but {len(classes)} classes")
+    wins, total = int(classes.sum()), len(classes)
+    if wins in (0, total):
+        return math.nan
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return float((ranks[classes].sum() - wins * (wins + 1) / 2) / (wins * (total - wins)))
+
+
+def brier(confidence: Sequence[float], right: Sequence[float]) -> float:
+    """The mean squared gap between confidence in [0, 1] and the outcome (Brier 1950); NaN without answers."""
+    values, outcomes = _checked(confidence, right)
+    return float(((values - outcomes) ** 2).mean()) if len(values) else math.nan
+
+
+def calibration(
+    confidence: Sequence[float], right: Sequence[float], bins: int = 10, binning: Literal["width", "mass"] = "width"
+) -> Calibration:
+    """Expected and maximum calibration error, and the reliability curve.
+
+    Args:
+        confidence: that the answer is right, in [0, 1], shape (n,).
+        right: 1 or 0, the same length.
+        bins: how many.
+        binning: of equal width over [0, 1], right ends included; or of equal mass, sorted answers cut into even parts
+            (equal confidences may then be in two bins).
+
+    Raises:
+        ValueError: the lengths differ, a confidence is outside [0, 1], or bins is not positive.
+    """
+    values, outcomes = _checked(confidence, right)
+    if bins < 1:
+        raise ValueError(f"bins must be positive but got {bins}")
+    if len(values) == 0:
+        return Calibration(math.nan, math.nan, ())
+    filled = [Bin(len(m), float(values[m].mean()), float(outcomes[m].mean())) for m in _members(values, bins, binning)]
+    gaps = [abs(each.confidence - each.right) for each in filled]
+    ece = sum(each.answers * gap for each, gap in zip(filled, gaps, strict=True)) / len(values)
+    return Calibration(ece, max(gaps), tuple(filled))
+
+
+def _members(values: Floats, bins: int, binning: str) -> list[NDArray[np.intp]]:
+    """The positions in each bin that has any."""
+    if binning == "mass":
+        parts = np.array_split(np.argsort(values, kind="stable"), bins)
+    else:
+        place = np.clip(np.ceil(values * bins).astype(int) - 1, 0, bins - 1)
+        parts = [np.flatnonzero(place == index) for index in range(bins)]
+    return [part for part in parts if len(part)]
+
+
+def _checked(confidence: Sequence[float], right: Sequence[float]) -> tuple[Floats, Floats]:
+    values, outcomes = np.asarray(confidence, dtype=float), np.asarray(right, dtype=float)
+    if len(values) != len(outcomes):
+        raise ValueError(f"{len(values)} confidences but {len(outcomes)} outcomes")
+    if len(values) and not (values.min() >= 0 and values.max() <= 1):
+        raise ValueError(f"confidence must be in [0, 1] but goes from {values.min()} to {values.max()}; divide per cents by 100")
+    return values, outcomes
