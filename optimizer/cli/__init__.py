@@ -10,7 +10,24 @@ import sys
 
 import typer
 
-from optimizer.cli import compare, data, doctor, evaluate, export, headroom, judge, models, optimize, parse, report, serve, show
+from optimizer.cli import (
+    compare,
+    data,
+    doctor,
+    evaluate,
+    export,
+    headroom,
+    judge,
+    models,
+    optimize,
+    parse,
+    power,
+    report,
+    seal,
+    serve,
+    show,
+    transfer,
+)
 from optimizer.errors import UsageError, UserError
 
 app = typer.Typer(
@@ -21,7 +38,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for module in (optimize, evaluate, judge, show, compare, headroom, export, report, parse, serve, doctor):
+for module in (
+    optimize, evaluate, judge, show, compare, headroom, transfer, power, seal, export, report, parse, serve, doctor,
+):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")
 app.add_typer(data.app, name="data")

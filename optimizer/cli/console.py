@@ -62,3 +62,10 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def print_text(text: str) -> None:
+    """Print a text as it is, for files and pipes: no wrapping, no colour, no terminal controls."""
+    import sys
+
+    sys.stdout.write(_CONTROLS.sub("�", text))

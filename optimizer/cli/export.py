@@ -21,7 +21,7 @@ def command(
     from optimizer.runs.export import export_winner
     from optimizer.runs.folder import find_run
 
-    folder = find_run(Path(runs or "runs"), run, finished=True, kind="optimize")
+    folder = find_run(Path(runs or "runs"), run, finished=True, kinds=("optimize",))
     for path in export_winner(folder, to, overwrite):
         say(f"wrote {path}")
     result = folder.summary()["result"]

@@ -43,7 +43,7 @@ def command(
     if prompts or (not run and not done):
         texts, source = load_library(Path(prompts) if prompts else None).seeds, prompts or "the shipped seed prompts"
     else:
-        winner = find_run(root, run, finished=True, kind="optimize")
+        winner = find_run(root, run, finished=True, kinds=("optimize",))
         texts, source = winner_texts(winner), f"the winner of {winner.path.name}"
         # A panel is prompts, protocol and model: the run's own judge, unless told otherwise.
         settings = options.settings_from(config or winner.path / "config.toml", assignments, columns, **flags)

@@ -119,6 +119,8 @@ def _print_result(run: RunFolder) -> None:
     say(f"Search ended: {result['stopped']}.")
     say()
     say(result["statement"])
+    if summary.get("seal"):
+        say(f"Note: {summary['seal']}.")
     if result["test"]["verdict"] == "not distinguishable":
         say("For a serious run: --train 0 --dev 0 --test 0 --budget 6000, or your own data with --data FILE.")
     say()

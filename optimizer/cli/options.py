@@ -25,14 +25,30 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Run = Annotated[str, typer.Argument(help="A run folder or its name; the latest if left out.")]
 
 
+def replaced(settings: Settings, columns: list[str] | None = None, **flags: Any) -> Settings:
+    """A run's settings with what was given in its place."""
+    from optimizer.config import Settings
+
+    changes = {name: value for name, value in flags.items() if value is not None}
+    if columns:
+        changes["columns"] = _column_map(columns)
+    return Settings.model_validate({**settings.model_dump(), **changes})
+
+
+def _column_map(columns: list[str]) -> dict[str, str]:
+    from optimizer.config import ConfigError
+
+    pairs = [column.partition("=") for column in columns]
+    if not all(separator for _, separator, _ in pairs):
+        raise ConfigError(f"--columns {columns!r} must be FIELD=NAME")
+    return {name: value for name, _, value in pairs}
+
+
 def settings_from(config: Path | None, assignments: list[str] | None, columns: list[str] | None = None, **flags: Any) -> Settings:
     """Settings from flags (None: not given), --set assignments, environment, file and defaults."""
-    from optimizer.config import ConfigError, load_settings, parse_assignments
+    from optimizer.config import load_settings, parse_assignments
 
     given = {name.replace("__", "."): value for name, value in flags.items()}
     if columns:
-        pairs = [column.partition("=") for column in columns]
-        if not all(separator for _, separator, _ in pairs):
-            raise ConfigError(f"--columns {columns!r} must be FIELD=NAME")
-        given["columns"] = {name: value for name, _, value in pairs}
+        given["columns"] = _column_map(columns)
     return load_settings({**parse_assignments(assignments or []), **{k: v for k, v in given.items() if v is not None}}, config)

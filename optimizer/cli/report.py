@@ -13,5 +13,5 @@ def command(run: options.Run = "", runs: options.Runs = None) -> None:
     from optimizer.report.page import write_report
     from optimizer.runs.folder import find_run
 
-    folder = find_run(Path(runs or "runs"), run, finished=True, kind="optimize")
+    folder = find_run(Path(runs or "runs"), run, finished=True, kinds=("optimize",))
     say(f"wrote {write_report(folder)}")

@@ -8,8 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from optimizer.analysis.comparison import compare_run
 from optimizer.prompts.files import read_prompt, write_text
-from optimizer.report.comparison import CandidateRow, compare_candidates
+from optimizer.report.comparison import HEAD, LEGEND, remarks, table_rows
 from optimizer.runs.folder import RunFolder
 
 _STYLE = """
@@ -32,19 +33,21 @@ def write_report(run: RunFolder) -> Path:
     """
     summary, resolved = run.summary(), run.resolved()
     result = summary["result"]
+    comparison = compare_run(run)
     body = [
         f"<h1>{_e(run.path.name)}</h1>",
         f"<p>{_e(', '.join(resolved['components']))} on {_e(resolved['data']['name'])}, "
         f"judged by {_e(resolved['model']['name'])}.</p>",
-        f'<p class="result">{_e(result["statement"])}</p>',
+        f'<p class="result">{_e(" ".join(filter(None, (result["statement"], summary.get("seal")))))}</p>',
         "<h2>Sealed test</h2>",
         _test_table(result["test"]),
         "<h2>Seed against winner</h2>",
         *_diffs(run, result, resolved["prompts"]),
         "<h2>Candidates on dev</h2>",
         "<p><small>The search decided on these items, so the scores of the chosen are flattering. Dropped candidates were "
-        "stopped early; they have no p. p is corrected by Holm over the fully evaluated ones.</small></p>",
-        _candidate_table(compare_candidates(run)),
+        f"stopped early. {_e(LEGEND)}</small></p>",
+        _table(HEAD, table_rows(comparison)),
+        *(f"<p><small>{_e(line)}</small></p>" for line in remarks(comparison)),
         "<h2>Headroom</h2>",
         _headroom(result["headroom"]),
         "<h2>Spent</h2>",
@@ -118,25 +121,6 @@ def _word_diff(before: str, after: str) -> str:
         if d > c:
             pieces.append(f"<ins>{_e(' '.join(new[c:d]))}</ins>")
     return " ".join(pieces)
-
-
-def _candidate_table(rows: Sequence[CandidateRow]) -> str:
-    return _table(
-        ["candidate", "component", "n", "accuracy", "recall grounded", "recall not grounded", "against the seed", "p (Holm)"],
-        [
-            [
-                row.name,
-                row.component or "–",
-                row.accuracy.items,
-                _percent(row.accuracy.value),
-                _percent(row.recall_grounded),
-                _percent(row.recall_not_grounded),
-                "–" if row.difference is None else f"+{row.difference.wins}/-{row.difference.losses} of {row.difference.items}",
-                row.stopped if row.p_holm is None else f"{row.p_holm:.3f}",
-            ]
-            for row in rows
-        ],
-    )
 
 
 def _headroom(headroom: dict[str, Any]) -> str:

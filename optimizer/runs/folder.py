@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -87,15 +87,23 @@ def all_runs(root: Path) -> list[RunFolder]:
     return [RunFolder(path) for path in sorted(root.iterdir()) if (path / "resolved.json").exists()]
 
 
-def find_run(root: Path, wanted: str = "", finished: bool = False, kind: str = "") -> RunFolder:
+def find_run(root: Path, wanted: str = "", finished: bool = False, kinds: Sequence[str] = ()) -> RunFolder:
     """The run that a user means: a path, a folder name, the end of one, or the latest when nothing is given.
+
+    Args:
+        root: the folder of runs.
+        wanted: what the user wrote.
+        finished: whether unfinished runs are passed over.
+        kinds: optimize, compare ...; runs of other kinds are passed over, all are taken if empty.
 
     Raises:
         UserError: there is none; the message lists the latest ones.
     """
     if wanted and (Path(wanted) / "resolved.json").exists():
         return RunFolder(Path(wanted))
-    runs = [run for run in all_runs(root) if (run.finished or not finished) and (not kind or run.resolved().get("kind") == kind)]
+    runs = [
+        run for run in all_runs(root) if (run.finished or not finished) and (not kinds or run.resolved().get("kind") in kinds)
+    ]
     matching = [run for run in runs if not wanted or wanted in (run.path.name, run.name)]
     if matching:
         return matching[-1]

@@ -5,10 +5,16 @@ from __future__ import annotations
 import tomllib
 
 from optimizer.config import Settings
-from optimizer.data.item import Item
+from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
+from optimizer.errors import UserError
 from optimizer.runs.folder import RunFolder
+
+
+def run_settings(run: RunFolder) -> Settings:
+    """The settings that the run was begun with, whatever is set now."""
+    return Settings.model_validate(tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8")))
 
 
 def run_items(run: RunFolder) -> list[Item]:
@@ -17,6 +23,32 @@ def run_items(run: RunFolder) -> list[Item]:
     Raises:
         UserError: the file is gone or no longer readable.
     """
-    # Not through the environment: the run is what it was, whatever is set now.
-    settings = Settings.model_validate(tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8")))
+    settings = run_settings(run)
     return load_items(data_path(settings.data), settings.columns, settings.label_map)
+
+
+def run_splits(run: RunFolder) -> dict[str, list[Item]]:
+    """The items of each split that the run recorded (or of `items`, where it has no splits), as they were then.
+
+    Raises:
+        UserError: the data is gone or its items have changed, or a cluster is in two splits.
+    """
+    data = run.resolved()["data"]
+    recorded = {name: data[name] for name in ("train", "dev", "test") if name in data} or {"items": data}
+    by_id = {item.id: item for item in run_items(run)}
+    splits: dict[str, list[Item]] = {}
+    owner: dict[str, str] = {}
+    for name, record in recorded.items():
+        wanted = record.get("items", list(by_id))
+        missing = [item for item in wanted if item not in by_id]
+        splits[name] = [by_id[item] for item in wanted if item in by_id]
+        if missing or items_hash(splits[name]) != record["hash"]:
+            what = f"item {missing[0]!r} is gone" if missing else "its items are not what they were"
+            raise UserError(f"{run.path}: the data has changed since the run, {what}; restore the file, or make a new run")
+        for item in splits[name]:
+            if owner.setdefault(item.cluster, name) != name:
+                raise UserError(
+                    f"{run.path}: cluster {item.cluster!r} is in both {owner[item.cluster]} and {name}, so they are not "
+                    "independent; give the items their clusters, and make a new run"
+                )
+    return splits

@@ -12,8 +12,10 @@ from datetime import datetime
 from pathlib import Path
 
 from optimizer.errors import UserError
+from optimizer.stats.multiplicity import holm
 
 _FILE = "seal.jsonl"
+OFTEN = 10  # contrasts on one test set from which a run says that it has been opened often
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,14 @@ class Contrast:
     difference: float
     p: float
     opened: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A contrast, and its p corrected for all that were ever opened on the same test set."""
+
+    contrast: Contrast
+    p_holm: float
 
 
 class SealRegister:
@@ -48,6 +58,16 @@ class SealRegister:
                 raise UserError(f"{self.path}, line {number}: is no entry of the seal register; restore the file") from error
         return [contrast for contrast in found if not test_set or contrast.test_set == test_set]
 
+    def openings(self, test_set: str) -> list[Opening]:
+        """All contrasts of a test set, each with its p corrected by Holm over all of them."""
+        found = self.contrasts(test_set)
+        adjusted = holm([contrast.p for contrast in found])
+        return [Opening(contrast, p) for contrast, p in zip(found, adjusted, strict=True)]
+
+    def test_sets(self) -> list[str]:
+        """The test sets that were ever opened, in the order of their first opening."""
+        return list(dict.fromkeys(contrast.test_set for contrast in self.contrasts()))
+
     def enter(self, contrast: Contrast) -> None:
         """Write a contrast down, once: the same run and pair on the same test set is the same opening."""
         same = ("test_set", "run", "baseline", "challenger")
@@ -62,3 +82,14 @@ class SealRegister:
             os.write(descriptor, (json.dumps(record) + "\n").encode())
         finally:
             os.close(descriptor)
+
+
+def often_opened(register: SealRegister, test_set: str) -> str:
+    """What to say of a test set that was opened often, or an empty string."""
+    count = len(register.contrasts(test_set))
+    if count < OFTEN:
+        return ""
+    return (
+        f"{count} contrasts were opened on this test set, so a raw p of .05 means little there; `optimizer seal` corrects for "
+        "all of them, and fresh items would serve better"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from optimizer.data.item import Item
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
+from optimizer.stats.anytime import shuffled_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,12 @@ class DuelResult:
     compared: int
     missing: int
     ended: str
+
+
+def duel_order(items: Sequence[Item], challenger: str, seed: int) -> list[Item]:
+    """The items by shuffled cluster, those of a cluster in a row: the anytime-valid p bets on whole clusters."""
+    place = {cluster: index for index, cluster in enumerate(shuffled_clusters((i.cluster for i in items), seed, challenger))}
+    return sorted(items, key=lambda item: (place[item.cluster], item.id))
 
 
 async def duel(
@@ -41,7 +47,7 @@ async def duel(
     Accepted at wins - losses = lead; dropped at -trail, when the items are used up, or when the budget is. The order
     depends on the seed and the challenger alone, so neither timing nor parallelism changes the result.
     """
-    order = sorted(items, key=lambda item: hashlib.sha256(f"{seed}\n{challenger.id}\n{item.id}".encode()).digest())
+    order = duel_order(items, challenger.id, seed)
     wins = losses = compared = missing = 0
     batch_size = max(1, evaluator.executor.in_flight)
 

@@ -25,7 +25,7 @@ from optimizer.models.provision import cache_path, context_needed, embedded_choi
 from optimizer.prompts.files import write_prompts
 from optimizer.prompts.library import PromptLibrary, load_library
 from optimizer.runs.folder import RunFolder, open_run
-from optimizer.runs.seal import Contrast, SealRegister
+from optimizer.runs.seal import Contrast, SealRegister, often_opened
 from optimizer.search.ascent import CoordinateAscent, SearchOutcome
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
@@ -177,10 +177,12 @@ def _write_result(
     for candidate in {candidate.id: candidate for candidate in outcome.candidates}.values():
         write_prompts(run.candidate(candidate.id), candidate.texts)
     write_prompts(run.winner, outcome.incumbent.texts)
+    opened_often = ""
     if result.verdict != "unchanged":
-        SealRegister(run.path.parent).enter(
+        register, test_set = SealRegister(run.path.parent), items_hash(job.splits.test)
+        register.enter(
             Contrast(
-                test_set=items_hash(job.splits.test),
+                test_set=test_set,
                 run=run.path.name,
                 baseline=job.seed.id,
                 challenger=outcome.incumbent.id,
@@ -189,6 +191,7 @@ def _write_result(
                 p=result.difference.p,
             )
         )
+        opened_often = often_opened(register, test_set)
     run.write_json(
         "summary.json",
         {
@@ -206,6 +209,8 @@ def _write_result(
                 "headroom": _headroom(job, evaluator, outcome),
                 "calls": ledger.distinct,
             },
+            # Other runs' openings of the same test set are no part of this run's result.
+            "seal": opened_often,
             # What was really paid depends on what was cached before, so it is no part of the result.
             "spent": {
                 "seconds": round(seconds, 1),

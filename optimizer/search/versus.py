@@ -1,10 +1,11 @@
-"""Prompts against prompts: several texts for one component, each in the same panel on the same items."""
+"""Candidates against candidates outside a search: prompts from files, or a run's winner on another model or other data."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import optimizer
 from optimizer.config import Settings, to_toml
@@ -14,18 +15,23 @@ from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, split_items, spread
 from optimizer.debate.executor import DebateExecutor
 from optimizer.debate.protocol import Protocol
-from optimizer.errors import UsageError
+from optimizer.errors import UsageError, UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
-from optimizer.prompts.library import load_library
+from optimizer.prompts.files import read_prompt, write_prompts
+from optimizer.prompts.library import SOURCE_SKEPTICISM, load_library
 from optimizer.runs.folder import RunFolder, open_run
+from optimizer.runs.items import run_settings, run_splits
+from optimizer.runs.seal import Contrast, SealRegister, often_opened
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.watch import Silent, Watcher
+from optimizer.stats.paired import paired_difference
 
 ALL = "all"
+_NOT_SEALED = ("train", "dev")  # what a search reads and decides on anyway
 
 
 def chosen_items(settings: Settings, split: str, limit: int) -> list[Item]:
@@ -35,10 +41,10 @@ def chosen_items(settings: Settings, split: str, limit: int) -> list[Item]:
         UsageError: there is no split of that name.
         UserError: the data cannot be read or divided.
     """
+    if split != ALL and split not in SHARES:
+        raise UsageError(f"unknown split {split!r}; valid are {', '.join(SHARES)} and {ALL}")
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     if split != ALL:
-        if split not in SHARES:
-            raise UsageError(f"unknown split {split!r}; valid are {', '.join(SHARES)} and {ALL}")
         items = list(getattr(split_items(items, settings.seed, {}), split))
     return spread(items, settings.seed, limit) if limit else items
 
@@ -63,26 +69,72 @@ async def compare_prompts(
         UsageError: the texts are too few or the same, or the component is not one.
         UserError: data or server are not right, or the endpoint is gone.
     """
-    watcher = watcher or Silent()
     library = load_library(Path(settings.prompts) if settings.prompts else None)
     component = _one_component(library.components(settings.persona))
     seed = Candidate(library.seeds)
     candidates = [seed.with_text(component, text, name) for name, text in texts]
-    _check(candidates)
     items = chosen_items(settings, split, limit)
+    return await _hold(settings, "compare", f"compare-{component}", candidates, items, split, {}, fresh, watcher)
+
+
+async def transfer(
+    run: RunFolder, settings: Settings, limit: int = 0, fresh: bool = False, watcher: Watcher | None = None
+) -> RunFolder:
+    """Hold the debates of a run's seed and winner under other settings: another model, or other data.
+
+    On the run's own data these are its sealed test items; on other data all items, at most `limit` of them.
+
+    Args:
+        run: a finished search.
+        settings: the run's own, with model, server or data replaced.
+
+    Raises:
+        UserError: the winner is the seed, nothing was replaced, or data or server are not right.
+    """
+    result, own = run.summary()["result"], run_settings(run)
+    if result["winner"] == result["seed"]:
+        raise UserError(f"{run.path}: the winner is the seed, so there is nothing to transfer")
+    same_data = settings.data == own.data
+    if same_data and (settings.model, settings.base_url) == (own.model, own.base_url):
+        raise UserError(f"{run.path}: give --model, --base-url or --data; on the run's own model and data the result is known")
+    items = run_splits(run)["test"] if same_data else chosen_items(settings, ALL, limit)
+    order = list(run.resolved()["prompts"])
+    candidates = [
+        Candidate({name: read_prompt(run.candidate(result[who]) / f"{name}.md")[0] for name in order}, origin=who)
+        for who in ("seed", "winner")
+    ]
+    split = "test" if same_data else ALL
+    return await _hold(
+        settings, "transfer", f"transfer-{run.name}", candidates, items, split, {"from": run.path.name}, fresh, watcher
+    )
+
+
+async def _hold(
+    settings: Settings,
+    kind: str,
+    name: str,
+    candidates: Sequence[Candidate],
+    items: Sequence[Item],
+    split: str,
+    more: Mapping[str, Any],
+    fresh: bool,
+    watcher: Watcher | None,
+) -> RunFolder:
+    watcher = watcher or Silent()
+    _check(candidates)
     protocol = Protocol.of(settings.protocol)
     context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
     planned = await planned_endpoint(settings, context)
     resolved = {
         "v": 1,
-        "kind": "compare",
-        "component": component,
+        "kind": kind,
+        **more,
         "data": {"name": settings.data, "split": split, "hash": items_hash(items), "items": [item.id for item in items]},
         "prompts": {candidate.origin: dict(candidate.texts) for candidate in candidates},
         "protocol": protocol.model_dump(),
         "model": {"name": planned.model, "identity": planned.identity},
     }
-    run, existed = open_run(Path(settings.runs), f"compare-{component}", resolved, to_toml(settings), fresh)
+    run, existed = open_run(Path(settings.runs), name, resolved, to_toml(settings), fresh)
     if run.finished:
         watcher.note(f"this comparison is finished: {run.path} (give --new for another)")
         return run
@@ -90,7 +142,8 @@ async def compare_prompts(
     started = time.monotonic()
     recorded = run.debates() if run.events.exists() else []
     events, ledger = run.open_events(), Ledger(run.calls)
-    watcher.begin(ledger, len(items) * protocol.calls(len(library.personas)) * len(candidates))
+    personas = sum(component != SOURCE_SKEPTICISM for component in candidates[0].texts)
+    watcher.begin(ledger, len(items) * protocol.calls(personas) * len(candidates))
     try:
         with ResponseCache(cache_path(settings)) as cache:
             async with serving(settings, planned, run.server_log, watcher.note) as endpoint:
@@ -101,7 +154,11 @@ async def compare_prompts(
                         watcher.phase(candidate.origin)
                         await evaluator.evaluate(candidate, items)
                         scores = evaluator.scores(candidate, items)
-                        watcher.note(f"{candidate.origin}: {sum(scores.values()):g}/{len(scores)} right")
+                        watcher.note(f"{candidate.origin}: {sum(scores.values()):g} of {len(scores)} right")
+        for candidate in candidates:
+            write_prompts(run.candidate(candidate.id), candidate.texts)
+        if split not in _NOT_SEALED:
+            _register(run, candidates, items, evaluator, watcher)
         run.write_json(
             "summary.json",
             {
@@ -109,9 +166,7 @@ async def compare_prompts(
                 "version": optimizer.__version__,
                 "result": {
                     "seed": candidates[0].id,
-                    "candidates": [
-                        {"id": candidate.id, "origin": candidate.origin, "component": component} for candidate in candidates
-                    ],
+                    "candidates": [{"id": each.id, "origin": each.origin, "component": each.component} for each in candidates],
                 },
                 "spent": {"seconds": round(time.monotonic() - started, 1), **dict(ledger.counts)},
             },
@@ -120,6 +175,22 @@ async def compare_prompts(
         events.close()
         ledger.close()
     return run
+
+
+def _register(
+    run: RunFolder, candidates: Sequence[Candidate], items: Sequence[Item], evaluator: Evaluator, watcher: Watcher
+) -> None:
+    """Write every contrast with the baseline into the seal register: these items are no longer unseen."""
+    register, test_set = SealRegister(run.path.parent), items_hash(items)
+    clusters = {item.id: item.cluster for item in items}
+    baseline = evaluator.scores(candidates[0], items)
+    for candidate in candidates[1:]:
+        found = paired_difference(baseline, evaluator.scores(candidate, items), clusters)
+        register.enter(
+            Contrast(test_set, run.path.name, candidates[0].id, candidate.id, found.items, found.difference, found.p)
+        )  # fmt: skip
+    if said := often_opened(register, test_set):
+        watcher.note(said)
 
 
 def _one_component(components: Sequence[str]) -> str:
@@ -131,11 +202,12 @@ def _one_component(components: Sequence[str]) -> str:
 def _check(candidates: Sequence[Candidate]) -> None:
     if len(candidates) < 2:
         raise UsageError(f"a comparison takes two prompts or more, but got {len(candidates)}")
-    names: dict[str, str] = {}
+    names: set[str] = set()
     ids: dict[str, str] = {}
     for candidate in candidates:
         if candidate.origin in names:
             raise UsageError(f"two prompts are called {candidate.origin!r}; give them different file names")
         if candidate.id in ids:
             raise UsageError(f"prompts {ids[candidate.id]!r} and {candidate.origin!r} have the same text; leave one out")
-        names[candidate.origin] = ids[candidate.id] = candidate.origin
+        names.add(candidate.origin)
+        ids[candidate.id] = candidate.origin

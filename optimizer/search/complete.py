@@ -1,0 +1,157 @@
+"""Fills in what headroom needs after a run: candidates that were dropped early, untried alternatives, and noisy seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from optimizer.data.item import Item
+from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Debate
+from optimizer.errors import UserError
+from optimizer.models.cache import ResponseCache
+from optimizer.models.client import ChatClient
+from optimizer.models.ledger import Ledger
+from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
+from optimizer.prompts.files import write_prompts
+from optimizer.prompts.library import SOURCE_SKEPTICISM
+from optimizer.prompts.rewrites import rewrites
+from optimizer.runs.events import EventLog, read_events
+from optimizer.runs.folder import RunFolder
+from optimizer.runs.items import run_settings, run_splits
+from optimizer.search.candidate import Candidate
+from optimizer.search.evaluate import Evaluator
+from optimizer.search.watch import Silent, Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What is to be evaluated on which items. `calls` is the most it can take; answers that are cached cost nothing."""
+
+    items: tuple[Item, ...]
+    candidates: tuple[Candidate, ...]
+    controls: tuple[Candidate, ...]
+    repeats: int
+    seed: Candidate
+    calls: int
+
+
+def plan_completion(run: RunFolder, best: int, controls: int) -> Completion:
+    """What would be evaluated.
+
+    Args:
+        run: finished, of kind optimize or compare.
+        best: so many of the candidates that were dropped early, the best first, and every alternative to the seed that
+            was not evaluated on all items; 0 for none of both.
+        controls: noisy runs of the seed: repeats where the panel's temperature is above 0, rewrites at 0.
+
+    Raises:
+        UserError: the run's data has changed.
+    """
+    settings, resolved, result = run_settings(run), run.resolved(), run.summary()["result"]
+    searched = resolved["kind"] == "optimize"
+    items = run_splits(run)["dev" if searched else "items"]
+    texts = resolved["prompts"] if searched else next(iter(resolved["prompts"].values()))
+    seed = Candidate(texts)
+    components = resolved["components"] if searched else [resolved["component"]]
+    have: dict[str, dict[str, float]] = {}
+    by_id = {item.id: item for item in items}
+    for debate in run.debates():
+        if debate.item in by_id and (score := debate.score(by_id[debate.item])) is not None:
+            have.setdefault(debate.candidate, {})[debate.item] = score
+    wanted: dict[str, Candidate] = {}
+    if best and searched:
+        for component in components:
+            for name, text in resolved["alternatives"].get(component, {}).items():
+                candidate = seed.with_text(component, text, f"alternative:{name}")
+                wanted.setdefault(candidate.id, candidate)
+        known = {event["id"].removeprefix("candidate:"): event for event in read_events(run.events, "candidate")}
+        raced = [name for name in known if len(have.get(name, {})) < len(items)]
+        raced.sort(key=lambda name: -sum(have.get(name, {}).values()) / max(1, len(have.get(name, {}))))
+        for name in raced[:best]:
+            event = known[name]
+            candidate = Candidate(event["texts"], event["origin"], event["component"], event["parent"])
+            wanted.setdefault(candidate.id, candidate)
+    candidates = [each for each in wanted.values() if len(have.get(each.id, {})) < len(items) and each.id != result["seed"]]
+    repeated = controls > 0 and settings.protocol.temperature > 0
+    rewritten = [] if repeated else _rewritten(seed, components, controls)
+    a_debate = Protocol.of(settings.protocol).calls(sum(name != SOURCE_SKEPTICISM for name in texts))
+    owed = sum(len(items) - len(have.get(each.id, {})) for each in (*candidates, *rewritten))
+    owed += controls * len(items) if repeated else 0
+    return Completion(tuple(items), tuple(candidates), tuple(rewritten), controls if repeated else 0, seed, owed * a_debate)
+
+
+async def complete(run: RunFolder, plan: Completion, watcher: Watcher | None = None) -> None:
+    """Hold the debates of the plan and add them to the run's event log; what is there is not held again.
+
+    Raises:
+        UserError: the model is not the run's, or the endpoint is gone.
+    """
+    watcher = watcher or Silent()
+    settings = run_settings(run)
+    protocol = Protocol.of(settings.protocol)
+    context = context_needed((item.evidence_text + item.claim for item in plan.items), settings.context)
+    planned = await planned_endpoint(settings, context)
+    if planned.identity != run.resolved()["model"]["identity"]:
+        before = run.resolved()["model"]["name"]
+        raise UserError(f"{run.path}: was judged by {before}, but {planned.model} answers now; serve the same model again")
+    recorded = run.debates()
+    events, ledger = run.open_events(), Ledger(run.calls)
+    watcher.begin(ledger, plan.calls)
+    try:
+        with ResponseCache(cache_path(settings)) as cache:
+            async with serving(settings, planned, run.server_log, watcher.note) as endpoint:
+                flights = in_flight(settings, endpoint)
+                async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
+                    executor = DebateExecutor(client, protocol, flights)
+                    evaluator = Evaluator(executor, events, recorded, watcher)
+                    for candidate in plan.candidates:
+                        watcher.phase(candidate.origin)
+                        events.record(
+                            "candidate", candidate.id, component=candidate.component, origin=candidate.origin,
+                            parent=candidate.parent, idea=candidate.idea, texts=dict(candidate.texts),
+                        )  # fmt: skip
+                        write_prompts(run.candidate(candidate.id), candidate.texts)
+                        await evaluator.evaluate(candidate, plan.items)
+                    for candidate in plan.controls:
+                        watcher.phase(candidate.origin)
+                        events.record(
+                            "control", candidate.id, candidate=candidate.id, of=plan.seed.id, texts=dict(candidate.texts)
+                        )
+                        await evaluator.evaluate(candidate, plan.items)
+                    await _repeat(plan, executor, events, recorded, watcher)
+    finally:
+        events.close()
+        ledger.close()
+
+
+async def _repeat(
+    plan: Completion, executor: DebateExecutor, events: EventLog, recorded: Sequence[Debate], watcher: Watcher
+) -> None:
+    """Hold the seed's debates again under other seeds of the sampling."""
+    have = {(debate.item, debate.sample) for debate in recorded if debate.candidate == plan.seed.id}
+
+    def keep(debate: Debate) -> None:
+        if not debate.failed:
+            events.record("debate", f"{debate.candidate}:{debate.item}:{debate.sample}", debate=debate.to_json())
+        watcher.debate_done(debate)
+
+    for sample in range(1, plan.repeats + 1):
+        watcher.phase(f"repeat {sample} of the seed")
+        owed = [item for item in plan.items if (item.id, sample) not in have]
+        await executor.run([DebateJob(item, plan.seed.id, plan.seed.texts, sample) for item in owed], keep)
+
+
+def _rewritten(seed: Candidate, components: Sequence[str], count: int) -> list[Candidate]:
+    """The seed with all of `components` rewritten, so many times as there are different rewrites for all of them."""
+    variants = {component: rewrites(seed.texts[component], count) for component in components}
+    most = min((len(texts) for texts in variants.values()), default=0)
+    return [
+        Candidate(
+            {**seed.texts, **{component: variants[component][index] for component in components}},
+            f"rewrite:{index + 1}",
+            parent=seed.id,
+        )
+        for index in range(most)
+    ]
