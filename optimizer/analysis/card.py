@@ -71,7 +71,7 @@ def composition(items: Sequence[Item], folder: Path, seed: int = 0) -> Compositi
         _spread(len(item.evidence_text.split()) for item in items),
         _spread(len(item.claim.split()) for item in items),
         table,
-        Counter((str(passage.kind), passage.style) for passage in passages),
+        dict(Counter((str(passage.kind), passage.style) for passage in passages)),
         tuple(findings),
     )
 

@@ -163,7 +163,7 @@ def compare_debates(
                 entry.prompt_tokens,
                 accuracy_of(own, clusters),
                 _recalls(own, by_id, clusters),
-                Counter(turn.verdict.outcome.value for debate in held for turn in debate.turns),
+                dict(Counter(turn.verdict.outcome.value for debate in held for turn in debate.turns)),
                 sum(debate.failed for debate in held),
                 _mean_tokens(held, tokens or {}),
                 differences.get(entry.id),

@@ -85,7 +85,7 @@ def headroom_report(pool: Pool, confident: float = CONFIDENT) -> HeadroomReport:
         CandidateErrors(
             member,
             accuracy_of(scores[member.id], clusters),
-            lost_counts(pool.debates[member.id].values(), items, scores),
+            dict(lost_counts(pool.debates[member.id].values(), items, scores)),
         )
         for member in pool.members
     )

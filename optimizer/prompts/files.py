@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping
@@ -60,13 +61,14 @@ def check_prompt(text: str, lines_before: int = 0) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all: to a temporary name first, then moved. UTF-8, LF."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(text.encode("utf-8"))
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise UserError(
             f"{path}: cannot be written ({error.strerror or error}); free disk space or choose another folder"
         ) from error

@@ -39,7 +39,7 @@ class CoordinateAscent:
     Args:
         evaluator: holds and remembers debates.
         splits: train is read by reflection, dev decides duels; test is not touched here.
-        alternatives: by component, tried before reflection.
+        alternatives: by component, tried in turn with reflections.
         settings: lead, trail, reflections, sweeps, token cap.
         budget: hard.
         seed: shuffles dev for each duel, and seeds reflection.
@@ -121,20 +121,24 @@ class CoordinateAscent:
         self._watcher.incumbent(f"{candidate.origin} {sum(scores.values()):g}/{len(scores)} on dev")
 
     async def _proposals(self, component: str, outcome: SearchOutcome) -> AsyncIterator[Candidate]:
-        for alternative in self._alternatives.get(component, ()):
-            origin = f"alternative:{alternative.name}"
-            challenger = outcome.incumbent.with_text(component, alternative.text, origin, alternative.idea)
-            if self._admit(challenger, component, outcome):
-                yield challenger
-        for number in range(self._settings.reflections):
-            reflected = await self._reflect(component, outcome, number)
-            origin = f"reflection:{number + 1}"
-            if reflected.problem:
-                self._reject(component, origin, "", reflected.problem, outcome)
-                continue
-            challenger = outcome.incumbent.with_text(component, reflected.text, origin)
-            if self._admit(challenger, component, outcome):
-                yield challenger
+        """Alternatives and reflections in turn, so that a small budget tries both."""
+        alternatives = self._alternatives.get(component, ())
+        for number in range(max(len(alternatives), self._settings.reflections)):
+            if number < len(alternatives):
+                alternative = alternatives[number]
+                origin = f"alternative:{alternative.name}"
+                challenger = outcome.incumbent.with_text(component, alternative.text, origin, alternative.idea)
+                if self._admit(challenger, component, outcome):
+                    yield challenger
+            if number < self._settings.reflections:
+                reflected = await self._reflect(component, outcome, number)
+                origin = f"reflection:{number + 1}"
+                if reflected.problem:
+                    self._reject(component, origin, "", reflected.problem, outcome)
+                    continue
+                challenger = outcome.incumbent.with_text(component, reflected.text, origin)
+                if self._admit(challenger, component, outcome):
+                    yield challenger
 
     async def _reflect(self, component: str, outcome: SearchOutcome, number: int) -> Reflected:
         incumbent, train = outcome.incumbent, self._splits.train

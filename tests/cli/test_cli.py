@@ -22,6 +22,13 @@ def optimizer(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comp
     )
 
 
+def as_json(*arguments: str, cwd: Path) -> Any:
+    """What a command prints with --json; it must succeed."""
+    result = optimizer(*arguments, "--json", cwd=cwd)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
 def bad_file(tmp_path: Path, name: str, content: bytes) -> str:
     (tmp_path / name).write_bytes(content)
     return name
@@ -44,8 +51,18 @@ ROW = {"id": "a", "claim": "c", "evidence": "e", "label": "yes"}
         (["optimize", "--set", "protocol.round=3"], 2, "unknown setting 'protocol.round'"),
         (["optimize", "--set", "protocol.rounds=9"], 2, "setting 'protocol.rounds'"),
         (["optimize", "--budget", "10"], 1, "a budget of 10 calls is too small"),
-        (["evaluate", "--control", "psychic"], 2, "valid are single, self-consistency and none"),
+        (["evaluate", "--control", "psychic"], 2, "valid are single, self-consistency, claim-only and none"),
         (["compare", "nothing"], 1, "no finished run 'nothing'"),
+        (["compare", "one.md"], 2, "a comparison takes two prompts or more, but got 1"),
+        (["compare", "one.md", "same.md"], 2, "prompts 'one' and 'same' have the same text"),
+        (["compare", "one.md", "none.md"], 1, "none.md: no such prompt file"),
+        (["compare", "one.md", "two.md", "--persona", "all"], 2, "prompts are compared for one component"),
+        (["compare", "one.md", "two.md", "--split", "exam"], 2, "valid are train, dev, test and all"),
+        (["transfer", "--model", "smollm2-135m"], 1, "no run there"),
+        (["power", "--items", "10", "--clusters", "20"], 2, "cannot be more than --items 10"),
+        (["power", "--items", "10", "--gain", "0.5"], 2, "no more than --discordance"),
+        (["data", "check", "bad.jsonl"], 1, "bad.jsonl, line 1: label 'banana' is unknown"),
+        (["data", "new", "latin/skeptic.md"], 1, "cannot be written"),
         (["parse", "bad.jsonl"], 1, "bad.jsonl, line 1: must be a JSON object with text and finish_reason"),
         (["optimise"], 2, "No such command 'optimise'"),
     ],
@@ -55,6 +72,8 @@ def test_a_fault_is_one_line_that_says_what_to_do(tmp_path: Path, arguments: lis
     bad_file(tmp_path, "bad.jsonl", json.dumps({**ROW, "label": "banana"}).encode())
     bad_file(tmp_path, "twice.jsonl", (json.dumps(ROW) + "\n" + json.dumps(ROW)).encode())
     bad_file(tmp_path, "two.jsonl", (json.dumps(ROW) + "\n" + json.dumps({**ROW, "id": "b", "label": "no"})).encode())
+    for name, text in (("one", "Look."), ("same", "Look."), ("two", "Look twice.")):
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
     (tmp_path / "latin").mkdir()
     bad_file(tmp_path, "latin/skeptic.md", b"caf\xe9")
     result = optimizer(*arguments, cwd=tmp_path)
@@ -80,7 +99,7 @@ def test_settings_come_from_flag_then_environment_then_file(tmp_path: Path) -> N
 def test_parse_prints_verdict_confidence_and_outcome_in_order(tmp_path: Path) -> None:
     lines = [{"text": '{"verdict": "no", "confidence": 0.5}', "finish_reason": "stop"}, {"text": "", "finish_reason": "length"}]
     (tmp_path / "o.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    found = json.loads(optimizer("parse", "o.jsonl", "--json", cwd=tmp_path).stdout)
+    found = as_json("parse", "o.jsonl", cwd=tmp_path)
     assert found[0] == {"verdict": "not_grounded", "confidence": 50, "outcome": "ok", "detail": ""}
     assert (found[1]["verdict"], found[1]["outcome"]) == (None, "truncated")
 
@@ -126,8 +145,8 @@ def finished(tmp_path: Path, server: Scripted) -> Path:
 def test_a_finished_run_can_be_compared_shown_exported_and_reported(finished: Path) -> None:
     run = next((finished / "runs").glob("2*"))
     assert "what counts is the sealed test" in optimizer("compare", cwd=finished).stdout
-    assert json.loads(optimizer("compare", "--json", cwd=finished).stdout)["candidates"][0]["name"] == "seed"
-    assert "of 16 dev items are wrong" in optimizer("headroom", cwd=finished).stdout
+    assert as_json("compare", cwd=finished)["rows"][0]["name"] == "seed"
+    assert "16 items," in optimizer("headroom", cwd=finished).stdout
     item = json.loads((run / "resolved.json").read_text())["data"]["dev"]["items"][0]
     shown = optimizer("show", run.name, item, cwd=finished).stdout
     assert "Round 2" in shown
@@ -162,3 +181,94 @@ def test_evaluate_puts_the_controls_beside_the_panel(finished: Path, server: Scr
     assert [arm["arm"] for arm in summary["arms"]] == ["panel", "single", "self-consistency"]
     assert all(arm["accuracy"]["items"] == 12 for arm in summary["arms"])
     assert set(summary["panel_minus"]) == {"single", "self-consistency"}
+
+
+def test_compare_names_candidates_prints_markdown_and_asserts(finished: Path) -> None:
+    run = next((finished / "runs").glob("2*")).name
+    rows = as_json("compare", cwd=finished)["rows"]
+    last = rows[-1]["name"]
+    shown = optimizer("compare", run, last, "--markdown", cwd=finished)
+    assert shown.stdout.startswith(f"## {run}: 16 items of the dev split")
+    assert sum(line.startswith("| ") for line in shown.stdout.splitlines()) == 3
+    assert "has no candidate 'nobody'" in optimizer("compare", run, "nobody", cwd=finished).stderr
+    result = json.loads((finished / "runs" / run / "summary.json").read_text())["result"]
+    asserted = optimizer("compare", "--assert-better", "--alpha", "0.05", cwd=finished)
+    assert asserted.returncode == (0 if result["test"]["verdict"] == "better" else 3)
+    assert ("is better" in asserted.stdout) == (asserted.returncode == 0)
+
+
+def test_prompt_files_are_compared_resumed_and_registered(finished: Path, server: Scripted) -> None:
+    (finished / "a.md").write_text("Doubt.", encoding="utf-8")
+    (finished / "b.md").write_text("Look very closely.", encoding="utf-8")
+    arguments = ["compare", "a.md", "b.md", "--persona", "skeptic", "--data", "items.jsonl", "--base-url", server.base_url]
+    first = as_json(*arguments, cwd=finished)
+    assert [row["name"] for row in first["rows"]] == ["a", "b"]
+    assert [row["accuracy"]["items"] for row in first["rows"]] == [60, 60]
+    assert first["rows"][0]["tokens"] == 6 * 110
+    asked = len(server.requests)
+    again = as_json(*arguments, cwd=finished)
+    assert again == first
+    assert len(server.requests) - asked <= 4  # what the server is, and nothing else
+    register = as_json("seal", cwd=finished)
+    assert any(entry["run"] == Path(first["run"]).name for found in register.values() for entry in found)
+    assert "p (Holm)" in optimizer("seal", cwd=finished).stdout
+    dev = optimizer(*arguments, "--split", "dev", "--limit", "6", "--json", cwd=finished)
+    assert json.loads(dev.stdout)["items"] == 6
+    assert as_json("seal", cwd=finished) == register  # dev is no sealed set
+
+
+def test_a_winner_is_transferred_to_other_data(finished: Path, server: Scripted) -> None:
+    other = make_items(90)[60:]
+    write_items(finished / "other.jsonl", other)
+    result = json.loads(next((finished / "runs").glob("2*/summary.json")).read_text())["result"]
+    moved = optimizer("transfer", "--data", "other.jsonl", cwd=finished)
+    if result["winner"] == result["seed"]:
+        assert "nothing to transfer" in moved.stderr
+        return
+    assert moved.returncode == 0, moved.stderr
+    assert "30 items" in moved.stdout
+    assert "give --model, --base-url or --data" in optimizer("transfer", cwd=finished).stderr
+
+
+def test_headroom_is_completed_controlled_and_exported(finished: Path) -> None:
+    before = as_json("headroom", cwd=finished)
+    done = optimizer("headroom", "--complete", "2", "--control", "3", "--matrix", "m.csv", "--suspects", "s.jsonl", cwd=finished)
+    assert done.returncode == 0, done.stderr
+    assert "at most" in done.stdout
+    assert "By luck alone an oracle over" in done.stdout
+    after = as_json("headroom", cwd=finished)
+    assert after["headroom"]["candidates"] > before["headroom"]["candidates"]
+    assert after["headroom"]["oracle"] >= before["headroom"]["oracle"]
+    assert after["chance"]["runs"] == 4
+    assert after["outlook_candidates"] >= 3
+    assert len((finished / "m.csv").read_text().splitlines()) == 17
+    assert (finished / "s.jsonl").exists()
+    once_more = optimizer("headroom", "--complete", "2", "--control", "3", cwd=finished)
+    assert "0 candidates" in once_more.stdout
+    assert "at most 0 calls" in once_more.stdout
+
+
+def test_power_says_what_a_test_can_see(tmp_path: Path) -> None:
+    text = optimizer("power", "--items", "120", "--tries", "7", "--gain", "0.05", cwd=tmp_path).stdout
+    assert "9 items of 120" in text
+    assert "to be found with 80 % power" in text
+    assert as_json("power", "--items", "120", cwd=tmp_path)["possible"] == 6
+
+
+def test_a_data_set_is_scaffolded_checked_and_described(tmp_path: Path, server: Scripted) -> None:
+    made = optimizer("data", "new", "mine", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "exists already" in optimizer("data", "new", "mine", cwd=tmp_path).stderr
+    checked = optimizer("data", "check", "mine", cwd=tmp_path).stdout
+    assert "of the labels" in checked
+    assert as_json("data", "check", "mine", cwd=tmp_path)["clusters"] == 6
+    written = optimizer("data", "card", "mine", "--base-url", server.base_url, cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    card = (tmp_path / "mine" / "card.md").read_text()
+    assert card.startswith("# mine")
+    items = len((tmp_path / "mine" / "items.jsonl").read_text().splitlines())
+    assert f"| scripted | yes | {items} |" in card
+    assert f"| scripted | no | {items} |" in card
+    asked = len(server.requests)
+    assert optimizer("data", "card", "mine", "--base-url", server.base_url, cwd=tmp_path).returncode == 0
+    assert len(server.requests) - asked <= 4
