@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
 AnswerField = Literal["verdict", "confidence", "reason"]
+Aggregator = Literal["rule", "majority", "confidence", "last_speaker"]
 DEFAULT_FILE = Path("optimizer.toml")
 
 
@@ -59,8 +60,16 @@ class ProtocolSettings(Strict):
         fields: the fields of an answer, in the order in which the model writes them; without "reason" none is asked for.
         reason_words: the length asked for.
         shared: which fields of an answer the others read.
+        turns: "simultaneous" speakers of a round hear the rounds before; "sequential" ones also who spoke before them in it.
+        speaking_order: "fixed" is the library's; "random" is drawn for each item from `order_seed`, and kept in all rounds.
+        visibility: "all" that was shared; "others_verdicts" hides one's own turns and everything but verdicts; "none"; or
+            "blind_last", where the last round hears nothing.
+        labels: "binary", or "ternary" with `unsure` as a third answer, which is no vote.
+        aggregator: "rule" is majority, else the Skeptic's veto, else nothing; "majority" alone; "confidence" weighs votes by
+            it; "last_speaker" takes the vote of who spoke last.
+        early_stop: end the debate after a round in which all votes are the same.
         persona_position: "last" keeps everything that personas share in one cached prefix; "system" is the papers' order.
-        temperature: of the panel; repeats of a debate differ by seed.
+        temperature, top_p: of the panel; repeats of a debate differ by seed.
     """
 
     rounds: int = Field(default=2, ge=1, le=5)
@@ -70,8 +79,17 @@ class ProtocolSettings(Strict):
     fields: tuple[AnswerField, ...] = ("verdict", "confidence")
     reason_words: int = Field(default=15, ge=1)
     shared: tuple[AnswerField, ...] = ("verdict",)
+    turns: Literal["simultaneous", "sequential"] = "simultaneous"
+    speaking_order: Literal["fixed", "random"] = "fixed"
+    order_seed: int = 0
+    visibility: Literal["all", "others_verdicts", "none", "blind_last"] = "all"
+    labels: Literal["binary", "ternary"] = "binary"
+    unsure: str = Field(default="unsure", min_length=1)
+    aggregator: Aggregator = "rule"
+    early_stop: bool = False
     persona_position: Literal["last", "system"] = "last"
     temperature: float = Field(default=0.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -80,8 +98,11 @@ class ProtocolSettings(Strict):
                 raise ValueError(f"{name} must hold verdict, and nothing twice, but is {', '.join(values)}")
         if set(self.shared) - set(self.fields):
             raise ValueError(f"shared is {', '.join(self.shared)}, but answers only have {', '.join(self.fields)}")
-        if self.yes.strip().lower() == self.no.strip().lower():
-            raise ValueError(f"yes and no must be different words but both are {self.yes!r}")
+        words = [self.yes, self.no, *([self.unsure] if self.labels == "ternary" else [])]
+        if len({word.strip().lower() for word in words}) < len(words):
+            raise ValueError(f"the words for the labels must differ but are {', '.join(map(repr, words))}")
+        if self.aggregator == "confidence" and "confidence" not in self.fields:
+            raise ValueError("aggregator confidence needs confidence among the fields of an answer")
         return self
 
 

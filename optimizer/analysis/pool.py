@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from optimizer.config import Aggregator
 from optimizer.data.item import Item, items_hash
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
@@ -42,6 +43,7 @@ class Pool:
     control_kind: str
     partial: int
     runs: tuple[str, ...]
+    aggregator: Aggregator = "rule"
 
     @property
     def scores(self) -> dict[str, dict[str, float]]:
@@ -95,6 +97,7 @@ def pool_runs(runs: Sequence[RunFolder]) -> Pool:
         control_kind=kind,
         partial=len(members) - len(full),
         runs=tuple(run.path.name for run in runs),
+        aggregator=runs[0].resolved()["protocol"].get("aggregator", "rule"),
     )
 
 

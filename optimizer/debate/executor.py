@@ -66,30 +66,45 @@ class DebateExecutor:
 
     async def debate(self, job: DebateJob, purpose: str = "debate") -> Debate:
         """Hold one debate. A call without an answer makes it a failed one, with the reason."""
-        personas = tuple(name for name in job.texts if name != SOURCE_SKEPTICISM)
+        protocol = self.protocol
+        personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.id)
         turns: list[Turn] = []
         try:
-            for number in range(1, self.protocol.rounds + 1):
-                heard = tuple(turns)
-                turns += await self._round(job, personas, number, heard, purpose)
+            for number in range(1, protocol.rounds + 1):
+                await self._round(job, personas, number, turns, purpose)
+                if protocol.early_stop and unanimous(turns, number):
+                    break
         except CallFailed as failure:
             return Debate(job.item.id, job.candidate, job.sample, tuple(turns), failure=str(failure) or "no answer")
-        decision, rule = decide({turn.persona: turn.verdict for turn in turns if turn.round == self.protocol.rounds})
+        last = {turn.persona: turn.verdict for turn in turns if turn.round == number}
+        decision, rule = decide(last, protocol.aggregator)
         return Debate(job.item.id, job.candidate, job.sample, tuple(turns), decision, rule)
 
-    async def _round(
-        self, job: DebateJob, personas: Sequence[str], number: int, heard: Sequence[Turn], purpose: str
-    ) -> list[Turn]:
-        async def speak(persona: str) -> Turn:
-            messages = render_turn(job.item, self.protocol, job.texts, persona, heard)
+    async def _round(self, job: DebateJob, personas: Sequence[str], number: int, turns: list[Turn], purpose: str) -> None:
+        """Let everybody speak once, and add the turns in the speaking order."""
+
+        async def speak(persona: str, heard: Sequence[Turn]) -> Turn:
+            transcript = self.protocol.heard(heard, persona, number)
+            messages = render_turn(job.item, self.protocol, job.texts, persona, transcript)
             request = ChatRequest(messages, self.protocol.sampling(job.sample), self.protocol.answer_schema, job.sample)
             tag = CallTag(purpose, job.candidate, job.item.id, persona, number)
             reply = await self.client.ask(request, tag)
             return make_turn(persona, number, self.client.key(request), reply, self.protocol)
 
-        if self.client.endpoint.slots:
-            return [await speak(persona) for persona in personas]
-        return await bounded([partial(speak, persona) for persona in personas], len(personas))
+        before = tuple(turns)
+        if self.protocol.turns == "sequential":
+            for persona in personas:
+                turns.append(await speak(persona, tuple(turns)))
+        elif self.client.endpoint.slots:
+            turns += [await speak(persona, before) for persona in personas]
+        else:
+            turns += await bounded([partial(speak, persona, before) for persona in personas], len(personas))
+
+
+def unanimous(turns: Sequence[Turn], number: int) -> bool:
+    """Whether all answers of a round are votes for the same label."""
+    votes = {turn.verdict.vote for turn in turns if turn.round == number}
+    return len(votes) == 1 and None not in votes
 
 
 def make_turn(persona: str, number: int, key: str, reply: ChatReply, protocol: Protocol) -> Turn:

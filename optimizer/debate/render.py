@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from optimizer.data.item import Item, Label
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Turn
+from optimizer.debate.verdict import Outcome
 from optimizer.models.chat import Message
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 
@@ -86,10 +87,11 @@ def _transcript(turns: list[Turn], protocol: Protocol) -> str:
 
 def _line(turn: Turn, protocol: Protocol) -> str:
     verdict = turn.verdict
-    word = {Label.GROUNDED: protocol.yes, Label.NOT_GROUNDED: protocol.no}.get(verdict.label or Label.UNSURE)
+    label = Label.UNSURE if verdict.outcome is Outcome.ABSTAINED else verdict.label
+    word = protocol.word_of.get(label) if label else None
     text = f"{display_name(turn.persona)}: {word or 'no answer'}"
-    if "confidence" in protocol.shared and verdict.confidence is not None:
+    if "confidence" in protocol.told and verdict.confidence is not None:
         text += f" (confidence {verdict.confidence:g})"
-    if "reason" in protocol.shared and verdict.reason.strip():
+    if "reason" in protocol.told and verdict.reason.strip():
         text += ". " + " ".join(verdict.reason.split())  # one line: a reason cannot pose as another turn
     return text

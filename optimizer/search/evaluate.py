@@ -69,7 +69,8 @@ class Evaluator:
         personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
         full = self.executor.protocol.calls(len(personas))
         shared = 0
-        if candidate.texts.get(SOURCE_SKEPTICISM) == parent.texts.get(SOURCE_SKEPTICISM):
+        independent = self.executor.protocol.first_round_is_independent
+        if independent and candidate.texts.get(SOURCE_SKEPTICISM) == parent.texts.get(SOURCE_SKEPTICISM):
             shared = sum(candidate.texts[name] == parent.texts.get(name) for name in personas)  # round 1 is the same
         return sum(
             full - (shared if item.id in parent_has and not parent_has[item.id].failed else 0)

@@ -76,7 +76,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
         offline = DebateExecutor(ChatClient(endpoint, cache, Ledger(), offline=True), protocol)
         cached = await count_cached(offline, seed, everything)
         pace = _seconds_a_call(settings, endpoint, cache)
-    plan = make_plan(splits, components, library.personas, protocol.rounds, settings.search, cached, pace)
+    plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace)
     resolved = _resolved(settings, protocol, library, components, splits, endpoint)
     return OptimizeJob(settings, protocol, library, components, splits, seed, endpoint, plan, resolved)
 

@@ -9,6 +9,7 @@ from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.data.splits import Splits
 from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.debate.protocol import Protocol
 from optimizer.errors import UserError
 from optimizer.models.client import NotCached
 from optimizer.prompts.library import SOURCE_SKEPTICISM
@@ -46,7 +47,7 @@ def make_plan(
     splits: Splits,
     components: Sequence[str],
     personas: Sequence[str],
-    rounds: int,
+    protocol: Protocol,
     settings: SearchSettings,
     cached: int,
     seconds_a_call: float | None,
@@ -57,7 +58,7 @@ def make_plan(
         splits: the items of the run.
         components: what is searched.
         personas: who speaks in a debate.
-        rounds: how often each of them does.
+        protocol: how the debates are held.
         settings: the budget and the duel's bounds.
         cached: the seed's calls that are answered already.
         seconds_a_call: wall time a call with as many in flight as the run will have, or None.
@@ -65,7 +66,7 @@ def make_plan(
     Raises:
         UserError: the budget does not even buy the seed, one proposal and the sealed test.
     """
-    calls_a_debate = rounds * len(personas)
+    calls_a_debate = protocol.calls(len(personas))
     sizes = {"train": len(splits.train), "dev": len(splits.dev), "test": len(splits.test)}
     clusters = {
         name: len({item.cluster for item in items})
@@ -73,12 +74,13 @@ def make_plan(
     }
     seed_calls = (sizes["dev"] + (sizes["train"] if settings.reflections else 0)) * calls_a_debate
     # In round 1, who is never changed says to the winner's panel what was said to the seed's, and is not asked again.
-    fixed = 0 if SOURCE_SKEPTICISM in components else len(set(personas) - set(components))
+    alone = protocol.first_round_is_independent and SOURCE_SKEPTICISM not in components
+    fixed = len(set(personas) - set(components)) if alone else 0
     test_calls = sizes["test"] * (2 * calls_a_debate - fixed)
     search_calls = settings.budget - seed_calls - test_calls
-    shared = 0 if SOURCE_SKEPTICISM in components else len(personas) - 1  # a proposal changes one component
+    shared = len(personas) - 1 if alone else 0  # a proposal changes one component
     dearest = sizes["dev"] * (calls_a_debate - shared)
-    cheapest = settings.trail * rounds  # dropped at once, and but for the changed persona all was said before
+    cheapest = settings.trail * protocol.rounds  # dropped at once, and but for the changed persona all was said before
     if search_calls < dearest:
         raise UserError(
             f"a budget of {settings.budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "
