@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 
 from optimizer.data.item import Item, Label
+from optimizer.models.lanes import Lane, Lanes
 
 
 def make_items(count: int, cluster_size: int = 2) -> list[Item]:
@@ -112,13 +113,13 @@ def server() -> Iterator[Scripted]:
 def fast_retries(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """No waiting between tries; the pauses that would have been made are collected."""
     pauses: list[float] = []
-    real = asyncio.sleep
+    real = Lanes._pause
 
-    async def collect(seconds: float, *rest: Any) -> None:
+    def collect(self: Lanes, lane: Lane, seconds: float) -> None:
         pauses.append(seconds)
-        await real(0)
+        real(self, lane, 0.0)
 
-    monkeypatch.setattr("optimizer.models.client.asyncio.sleep", collect)
+    monkeypatch.setattr(Lanes, "_pause", collect)
     return pauses
 
 

@@ -16,7 +16,7 @@ from optimizer.debate.executor import DebateExecutor, bounded, make_turn
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_claim_alone, render_turn
 from optimizer.models.chat import CallTag, ChatRequest
-from optimizer.models.client import CallFailed
+from optimizer.models.transport import CallFailed
 
 JUDGE = "judge"
 _SELF_CONSISTENCY_TEMPERATURE = 0.7

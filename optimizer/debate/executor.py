@@ -19,7 +19,8 @@ from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_turn
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest
-from optimizer.models.client import CallFailed, ChatClient
+from optimizer.models.client import ChatClient
+from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 
 T = TypeVar("T")

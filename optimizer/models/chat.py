@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 
@@ -48,7 +48,8 @@ class ChatRequest:
 class ChatReply:
     """An answer as the server gave it. Token counts are 0 where the server does not report them.
 
-    `cached_tokens` are a part of `prompt_tokens`. `reasoning` is what a reasoning model thought apart from its answer.
+    `cached_tokens` are a part of `prompt_tokens`. `reasoning` is what a reasoning model thought apart from its answer. `cost`
+    is in US dollars, 0.0 where unknown or free; `fingerprint` is the provider's name for the exact model behind it.
     """
 
     text: str
@@ -58,6 +59,12 @@ class ChatReply:
     completion_tokens: int = 0
     seconds: float = 0.0
     reasoning: str = ""
+    cost: float = 0.0
+    fingerprint: str = ""
+
+    def with_cost(self, cost: float) -> ChatReply:
+        """The same with what it cost."""
+        return replace(self, cost=cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,7 @@ def reply_from_body(body: Any, seconds: float) -> ChatReply:
             completion_tokens=int(usage.get("completion_tokens") or 0),
             seconds=seconds,
             reasoning=str(message.get("reasoning_content") or message.get("reasoning") or ""),
+            fingerprint=str(body.get("system_fingerprint") or ""),
         )
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"the body is no chat completion: {json.dumps(body)[:160]}") from error

@@ -1,38 +1,20 @@
-"""The chat client: one aiohttp transport for any OpenAI-compatible endpoint, with time-outs, retries, cache and ledger."""
+"""The chat client: any number of replicas of one model, with time-outs, retries, fail-over, cache and ledger."""
 
 from __future__ import annotations
 
 import asyncio
-import email.utils
-import json
-import random
-import time
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
-
-import aiohttp
 
 from optimizer.errors import UserError
 from optimizer.models.cache import ResponseCache
-from optimizer.models.chat import CallTag, ChatReply, ChatRequest, reply_from_body
-from optimizer.models.endpoint import API_KEY_VARIABLE, Endpoint
+from optimizer.models.chat import CallTag, ChatReply, ChatRequest
+from optimizer.models.endpoint import Endpoint
+from optimizer.models.lanes import Lane, Lanes
 from optimizer.models.ledger import Ledger
+from optimizer.models.transport import CallFailed, HttpTransport, LitellmTransport, Transport, TryAgain
 
-_RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
-
-
-class CallFailed(Exception):
-    """A call got no usable answer after all its attempts. The debate that needed it is failed, and owed on resume."""
-
-
-class _Again(Exception):
-    """This attempt failed in a way that another may not. `wait` is what the server asked for, in seconds."""
-
-    def __init__(self, reason: str, wait: float | None = None) -> None:
-        super().__init__(reason)
-        self.reason, self.wait = reason, wait
+_HEALTH_SECONDS = 5.0
 
 
 class NotCached(Exception):
@@ -40,24 +22,25 @@ class NotCached(Exception):
 
 
 class ChatClient:
-    """Answers chat requests: from the cache, from a call already under way, or from the server, in that order.
+    """Answers chat requests: from the cache, from a call already under way, or from a replica, in that order.
 
     Used as an async context manager; one event loop at a time. Equal requests in flight share one call.
 
     Args:
-        endpoint: the server and model.
+        endpoints: the server of the model, or several that serve the same one.
         cache: where answers are kept.
-        ledger: where calls are counted.
-        in_flight: how many calls may be under way at once.
+        ledger: where calls are counted, and what befalls the replicas is written down.
+        in_flight: how many calls may be under way at once at each replica.
         timeout: seconds that one attempt may take.
         attempts: how often a call is tried before it is failed.
         patience: after so many failed calls in a row the run ends, since the endpoint is gone.
         offline: never call; raise NotCached for what is not in the cache.
+        report: hears of replicas that are lost or back.
     """
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoints: Endpoint | Sequence[Endpoint],
         cache: ResponseCache,
         ledger: Ledger,
         in_flight: int = 8,
@@ -65,32 +48,36 @@ class ChatClient:
         attempts: int = 5,
         patience: int = 24,
         offline: bool = False,
+        report: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.endpoint, self.cache, self.ledger = endpoint, cache, ledger
-        self._timeout, self._attempts, self._patience, self._offline = timeout, attempts, patience, offline
-        self._gate = asyncio.Semaphore(in_flight)
+        self.endpoints = (endpoints,) if isinstance(endpoints, Endpoint) else tuple(endpoints)
+        self.endpoint, self.cache, self.ledger = self.endpoints[0], cache, ledger
+        self._attempts, self._patience, self._offline, self._report = attempts, patience, offline, report
+        self._http = HttpTransport(timeout)
+        hosted = self.endpoint.engine == "litellm"
+        self._transport: Transport = LitellmTransport(timeout) if hosted else self._http
+        self._lanes = Lanes(self.endpoints, in_flight, self._incident)
         self._under_way: dict[str, asyncio.Task[ChatReply]] = {}
         self._failed_in_a_row = 0
-        self._session: aiohttp.ClientSession | None = None
+        self._health: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> ChatClient:
-        self._session = aiohttp.ClientSession(
-            timeout=aiohttp.ClientTimeout(total=self._timeout, connect=30),
-            connector=aiohttp.TCPConnector(limit=0),
-            headers=self.endpoint.headers,
-        )
+        await self._transport.open()
+        if len(self.endpoints) > 1:
+            self._health = asyncio.create_task(self._check_health())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        tasks = list(self._under_way.values())
+        tasks: list[asyncio.Task[ChatReply] | asyncio.Task[None]] = list(self._under_way.values())
+        if self._health is not None:
+            tasks.append(self._health)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._session is not None:
-            await self._session.close()
+        await self._transport.close()
 
     def key(self, request: ChatRequest) -> str:
-        """The request's identity with this endpoint's model."""
+        """The request's identity with this model."""
         return request.key(self.endpoint.identity)
 
     async def ask(self, request: ChatRequest, tag: CallTag) -> ChatReply:
@@ -122,96 +109,56 @@ class ChatClient:
 
     async def _fetch(self, key: str, request: ChatRequest, tag: CallTag) -> ChatReply:
         """Try until there is an answer, and write it to cache and ledger."""
-        body = self._body(request)
-        async with self._gate:
-            for attempt in range(1, self._attempts + 1):
-                try:
-                    reply = await self._attempt(body)
-                except _Again as again:
-                    reason = again.reason
-                    if attempt < self._attempts:
-                        await asyncio.sleep(_pause(attempt, again.wait))
-                except CallFailed as failure:
-                    reason = str(failure)
-                    break
+        lane: Lane | None = None
+        reason = ""
+        for attempt in range(1, self._attempts + 1):
+            lane = await self._lanes.take(tag.item or key, lane)
+            try:
+                reply = await self._transport.attempt(lane.endpoint, request)
+            except TryAgain as again:
+                reason = self._clean(again.reason)
+                if again.busy:
+                    self._lanes.busy(lane, again.wait)
                 else:
-                    self._failed_in_a_row = 0
-                    self.cache.put(key, self.endpoint.identity, reply)
-                    self.ledger.record(key, tag, reply, paid=True, attempts=attempt)
-                    return reply
-        reason = self._clean(reason)
+                    self._lanes.failed(lane, reason, again.wait)
+            except CallFailed as failure:
+                self._lanes.left(lane)
+                reason = self._clean(str(failure))
+                break
+            except BaseException:
+                self._lanes.left(lane)
+                raise
+            else:
+                self._lanes.ok(lane)
+                self._failed_in_a_row = 0
+                self.cache.put(key, self.endpoint.identity, reply)
+                self.ledger.record(key, tag, reply, paid=True, attempts=attempt)
+                if self.ledger.fingerprint(self.endpoint.model, reply.fingerprint):
+                    self._incident(f"{self.endpoint.model} answers with another fingerprint: the model changed during the run")
+                return reply
         self.ledger.record_failure(key, tag, reason, attempt)
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= self._patience:
+            where = ", ".join(endpoint.base_url or endpoint.model for endpoint in self.endpoints)
             raise UserError(
-                f"{self.endpoint.base_url}: {self._failed_in_a_row} calls in a row failed, the last with {reason}; "
+                f"{where}: {self._failed_in_a_row} calls in a row failed, the last with {reason}; "
                 "check the server, then run the same command again to go on"
             )
         raise CallFailed(reason)
 
-    async def _attempt(self, body: dict[str, Any]) -> ChatReply:
-        """One request. Raises _Again where another try may help, CallFailed where it cannot, UserError for the user."""
-        if self._session is None:
-            raise RuntimeError("ChatClient is used outside its async with block")
-        started = time.monotonic()
-        try:
-            async with self._session.post(f"{self.endpoint.base_url}/chat/completions", json=body) as response:
-                raw = await response.read()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _Again(f"{type(error).__name__}: {error}".rstrip(": ")) from error
-        if response.status == 200:
-            try:
-                return reply_from_body(json.loads(raw), time.monotonic() - started)
-            except ValueError as error:
-                raise _Again(f"garbled answer: {error}") from error
-        if response.status in _RETRIED_STATUS:
-            raise _Again(f"HTTP {response.status}", _retry_after(response.headers.get("Retry-After")))
-        if response.status in (401, 403):
-            raise UserError(f"{self.endpoint.base_url}: key refused (HTTP {response.status}); set {API_KEY_VARIABLE}")
-        if response.status == 404:
-            raise UserError(f"{self.endpoint.base_url}: no model {self.endpoint.model!r} there (HTTP 404); check --model")
-        raise CallFailed(f"HTTP {response.status}: {raw[:300].decode('utf-8', errors='replace')}")
+    async def _check_health(self) -> None:
+        """Ask closed replicas from time to time whether they are back."""
+        while True:
+            await asyncio.sleep(_HEALTH_SECONDS)
+            for lane in self._lanes.closed:
+                if await self._http.answers(lane.endpoint):
+                    self._lanes.reopen(lane)
 
-    def _body(self, request: ChatRequest) -> dict[str, Any]:
-        sampling = request.sampling
-        body: dict[str, Any] = {
-            "model": self.endpoint.model,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "seed": sampling.seed,
-            "presence_penalty": 0.0,
-            "frequency_penalty": 0.0,
-        }
-        if self.endpoint.engine in ("llama.cpp", "vllm"):  # not part of the standard, and not neutral by default
-            body |= {"top_k": 0, "min_p": 0.0}
-        if request.schema and self.endpoint.schema_support:
-            schema = {"name": "answer", "strict": True, "schema": json.loads(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body
+    def _incident(self, text: str) -> None:
+        self.ledger.note_incident(text)
+        self._report(text)
 
     def _clean(self, text: str) -> str:
         """A reason fit for a log: one line, and without the key, which some servers echo."""
         text = " ".join(text.split())[:200]
         return text.replace(self.endpoint.api_key, "***") if self.endpoint.api_key else text
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or an HTTP date; None where it says neither."""
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (email.utils.parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return None
-
-
-def _pause(attempt: int, asked: float | None) -> float:
-    """Exponential backoff with jitter, but never shorter than the server asked for (within reason)."""
-    own = _FIRST_PAUSE * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.25)
-    return min(_LONGEST_PAUSE, max(own, asked or 0.0))

@@ -37,6 +37,13 @@ class Endpoint:
         return os.environ.get(API_KEY_VARIABLE) or os.environ.get("OPENAI_API_KEY", "")
 
     @property
+    def key_variable(self) -> str:
+        """The environment variable that the key is read from."""
+        if self.engine == "litellm":
+            return f"the key of {self.model.partition('/')[0]} in the environment, as litellm reads it"
+        return API_KEY_VARIABLE
+
+    @property
     def headers(self) -> dict[str, str]:
         """The HTTP headers of a request."""
         return {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}

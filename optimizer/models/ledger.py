@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +24,9 @@ class Ledger:
     def __init__(self, path: Path | None = None) -> None:
         self.counts: Counter[str] = Counter()
         self.by_purpose: dict[str, Counter[str]] = {}
+        self.incidents: list[str] = []
+        self.cost = 0.0
+        self._fingerprints: dict[str, set[str]] = {}
         self._keys: set[str] = set()
         self._file: IO[str] | None = None
         if path is not None:
@@ -52,6 +56,7 @@ class Ledger:
             "cached_tokens": reply.cached_tokens,
             "completion_tokens": reply.completion_tokens,
             "seconds": round(reply.seconds, 4),
+            **({"cost": reply.cost} if reply.cost else {}),
         }
         self._keys.add(key)
         self._count(line)
@@ -62,6 +67,19 @@ class Ledger:
         line = {"v": LEDGER_VERSION, "key": key, **asdict(tag), "failed": reason, "attempts": attempts}
         self.counts["failed"] += 1
         self._write(line)
+
+    def note_incident(self, text: str) -> None:
+        """Write down what befell a server: the report tells it."""
+        self.incidents.append(text)
+        self._write({"v": LEDGER_VERSION, "incident": text, "at": datetime.now().isoformat(timespec="seconds")})
+
+    def fingerprint(self, model: str, name: str) -> bool:
+        """Note the fingerprint of a paid answer; whether it is another than those of the same model before it."""
+        known = self._fingerprints.setdefault(model, set())
+        new = bool(name) and name not in known and bool(known)
+        if name:
+            known.add(name)
+        return new
 
     def touch(self, key: str) -> None:
         """Count a request as made whose answer stands in a recorded debate: a resumed run spends what it spent before."""
@@ -74,6 +92,8 @@ class Ledger:
 
     def _count(self, line: dict[str, Any]) -> None:
         purpose = self.by_purpose.setdefault(line["purpose"], Counter())
+        if line["paid"]:
+            self.cost += line.get("cost", 0.0)
         for counts in (self.counts, purpose):
             counts["calls"] += 1
             if line["paid"]:
@@ -93,7 +113,9 @@ class Ledger:
             line = json.loads(text)
         except ValueError:
             return  # the line that a killed run was writing
-        if "failed" in line:
+        if "incident" in line:
+            self.incidents.append(str(line["incident"]))
+        elif "failed" in line:
             self.counts["failed"] += 1
         else:
             self._count(line)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from optimizer.config import SearchSettings
 from optimizer.data.splits import Splits
-from optimizer.models.client import CallFailed
+from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import Alternative
 from optimizer.runs.events import EventLog
 from optimizer.search.budget import Budget

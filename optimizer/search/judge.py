@@ -18,9 +18,10 @@ from optimizer.errors import UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.catalogue import cache_folder
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
-from optimizer.models.client import CallFailed, ChatClient
+from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
+from optimizer.models.transport import CallFailed
 from optimizer.search.candidate import Candidate
 from optimizer.search.watch import Silent, Watcher
 

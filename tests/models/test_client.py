@@ -12,9 +12,10 @@ import pytest
 from optimizer.errors import UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest, Message, Sampling
-from optimizer.models.client import CallFailed, ChatClient, NotCached
+from optimizer.models.client import ChatClient, NotCached
 from optimizer.models.endpoint import Endpoint, describe_endpoint
 from optimizer.models.ledger import Ledger
+from optimizer.models.transport import CallFailed
 from tests.conftest import Scripted, answer, completion
 
 TAG = CallTag("debate", "cand", "item", "skeptic", 1)
