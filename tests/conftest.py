@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,17 +45,36 @@ def completion(text: str, finish_reason: str = "stop") -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Delayed:
+    """Answer with `result` after so many seconds."""
+
+    seconds: float
+    result: Any
+
+
+CUT = object()
+"""The connection breaks in the middle of the answer."""
+
+
 @dataclass
 class Scripted:
-    """A server whose answers a test writes: `script` gets the request body and returns a body, or (status, headers, text)."""
+    """A server whose answers a test writes, and which can die and come back.
+
+    `script` gets the request body and returns a body, (status, headers, text), Delayed, or CUT.
+    """
 
     script: Callable[[dict[str, Any]], Any] = field(default=lambda body: answer("yes"))
     requests: list[dict[str, Any]] = field(default_factory=list)
     base_url: str = ""
     at_once: int = 0
     most_at_once: int = 0
+    name: str = "scripted"
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    _runner: web.AppRunner | None = None
+    _port: int = 0
 
-    async def chat(self, request: web.Request) -> web.Response:
+    async def chat(self, request: web.Request) -> web.StreamResponse:
         """Answer one request by the script."""
         body = await request.json()
         self.requests.append(body)
@@ -63,8 +83,18 @@ class Scripted:
         try:
             await asyncio.sleep(0)
             result = self.script(body)
+            if isinstance(result, Delayed):
+                await asyncio.sleep(result.seconds)
+                result = result.result
         finally:
             self.at_once -= 1
+        if result is CUT:
+            response = web.StreamResponse(headers={"Content-Length": "1000"})
+            await response.prepare(request)
+            await response.write(b'{"choices": [')
+            if request.transport is not None:
+                request.transport.abort()
+            return response
         if isinstance(result, tuple):
             status, headers, text = result
             return web.Response(status=status, headers=headers, text=text)
@@ -72,41 +102,72 @@ class Scripted:
 
     async def models(self, request: web.Request) -> web.Response:
         """List the one model."""
-        return web.json_response({"object": "list", "data": [{"id": "scripted", "owned_by": "tests"}]})
+        return web.json_response({"object": "list", "data": [{"id": self.name, "owned_by": "tests"}]})
+
+    def start(self) -> None:
+        """Listen, on the same port as before if it listened before."""
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+
+    def die(self) -> None:
+        """Drop all connections and refuse new ones, until `start`."""
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+
+    def die_soon(self) -> None:
+        """The same from within the script."""
+        self._loop.create_task(self._stop())
+
+    async def _start(self) -> None:
+        application = web.Application()
+        application.router.add_post("/v1/chat/completions", self.chat)
+        application.router.add_get("/v1/models", self.models)
+        self._runner = web.AppRunner(application, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port).start()
+        self._port = self._runner.addresses[0][1]
+        self.base_url = f"http://127.0.0.1:{self._port}/v1"
+
+    async def _stop(self) -> None:
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+
+async def _cancel_all() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+@contextmanager
+def scripted() -> Iterator[Scripted]:
+    """A scripted server on a free loopback port, in a thread of its own."""
+    server = Scripted()
+    thread = threading.Thread(target=server._loop.run_forever, daemon=True)
+    thread.start()
+    server.start()
+    try:
+        yield server
+    finally:
+        server.die()
+        asyncio.run_coroutine_threadsafe(_cancel_all(), server._loop).result(10)
+        server._loop.call_soon_threadsafe(server._loop.stop)
+        thread.join(10)
+        server._loop.close()
 
 
 @pytest.fixture
 def server() -> Iterator[Scripted]:
-    """A scripted server on a free loopback port, in a thread of its own."""
-    scripted = Scripted()
-    loop = asyncio.new_event_loop()
-    ready = threading.Event()
+    """One scripted server."""
+    with scripted() as found:
+        yield found
 
-    async def start() -> web.AppRunner:
-        application = web.Application()
-        application.router.add_post("/v1/chat/completions", scripted.chat)
-        application.router.add_get("/v1/models", scripted.models)
-        runner = web.AppRunner(application)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        scripted.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        return runner
 
-    def serve() -> None:
-        asyncio.set_event_loop(loop)
-        runner = loop.run_until_complete(start())
-        ready.set()
-        loop.run_forever()
-        loop.run_until_complete(runner.cleanup())
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    assert ready.wait(10)
-    yield scripted
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+@pytest.fixture
+def replicas() -> Iterator[tuple[Scripted, Scripted]]:
+    """Two scripted servers of the same model."""
+    with scripted() as first, scripted() as second:
+        yield first, second
 
 
 @pytest.fixture

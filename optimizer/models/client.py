@@ -120,7 +120,7 @@ class ChatClient:
                 if again.busy:
                     self._lanes.busy(lane, again.wait)
                 else:
-                    self._lanes.failed(lane, reason, again.wait)
+                    self._lanes.failed(lane, reason, again.wait, again.gone)
             except CallFailed as failure:
                 self._lanes.left(lane)
                 reason = self._clean(str(failure))

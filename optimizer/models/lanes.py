@@ -2,8 +2,8 @@
 
 An item's calls go to the same replica, whose prefix cache knows the item; where that one is full, paused or closed, the least
 busy takes them. A lane's limit follows what its server says: a 429 halves it and pauses for as long as the server asks, an
-error or time-out pauses, and every success lets it grow again. Of several lanes one that fails several times in a row is
-closed, until a health check finds it answering.
+error or time-out pauses, and every success lets it grow again. Of several lanes one where nothing listens, or that fails
+several times in a row, is closed until a health check finds it answering.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class Lanes:
         lane.failed_in_a_row = 0
         if lane.limit < self._most:
             lane.limit = min(float(self._most), lane.limit + 1 / lane.limit)
-        self.reopen(lane)
+        if len(self.closed) == len(self.lanes):  # otherwise the call was sent before the lane was closed
+            self.reopen(lane)
         if self._waiting:
             self._serve_waiting()
 
@@ -98,18 +99,18 @@ class Lanes:
             lane.limit = max(1.0, lane.limit / 2)
         self._pause(lane, _PAUSES[0] if wait is None else wait)
 
-    def failed(self, lane: Lane, reason: str, wait: float | None = None) -> None:
-        """An error, a time-out or no connection: a pause, longer with each in a row, and at last the lane is closed."""
+    def failed(self, lane: Lane, reason: str, wait: float | None = None, gone: bool = False) -> None:
+        """An error or time-out: a pause, longer with each in a row, and at last, or at once if gone, the lane is closed."""
         lane.under_way -= 1
         if not self._paused(lane):  # calls that fail together are one fault
             lane.failed_in_a_row += 1
             lane.limit = max(1.0, lane.limit * 0.75)
-        if lane.failed_in_a_row >= _CLOSED_AFTER and not lane.closed and len(self.lanes) > 1:
+        if (gone or lane.failed_in_a_row >= _CLOSED_AFTER) and not lane.closed and len(self.lanes) > 1:
             lane.closed = True
+            left = len(self.lanes) - len(self.closed)
             self._report(
-                f"{lane.endpoint.base_url} failed {lane.failed_in_a_row} times in a row, after {lane.answered} answers "
-                f"({reason}); "
-                f"{len(self.lanes) - len(self.closed)} of {len(self.lanes)} replicas go on"
+                f"{lane.endpoint.base_url} is lost after {lane.answered} answers ({reason}); {left} of "
+                f"{len(self.lanes)} replicas go on"
             )
         self._pause(lane, max(wait or 0.0, _PAUSES[min(lane.failed_in_a_row, len(_PAUSES)) - 1]))
 

@@ -26,12 +26,13 @@ class CallFailed(Exception):
 class TryAgain(Exception):
     """This attempt failed in a way that another may not.
 
-    `wait` is what the server asked for, in seconds; `busy` says that it has too much to do, and is not at fault.
+    `wait` is what the server asked for, in seconds; `busy` says that it has too much to do, and is not at fault; `gone` that
+    nothing listens there.
     """
 
-    def __init__(self, reason: str, wait: float | None = None, busy: bool = False) -> None:
+    def __init__(self, reason: str, wait: float | None = None, busy: bool = False, gone: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.wait, self.busy = reason, wait, busy
+        self.reason, self.wait, self.busy, self.gone = reason, wait, busy, gone
 
 
 class Transport(Protocol):
@@ -82,7 +83,8 @@ class HttpTransport:
             async with self._session.post(url, json=_body(endpoint, request), headers=endpoint.headers) as response:
                 raw = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise TryAgain(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+            gone = isinstance(error, aiohttp.ClientConnectorError)
+            raise TryAgain(f"{type(error).__name__}: {error}".rstrip(": "), gone=gone) from error
         if response.status == 200:
             try:
                 return reply_from_body(json.loads(raw), time.monotonic() - started)
