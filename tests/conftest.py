@@ -128,8 +128,14 @@ class Scripted:
 
     async def _stop(self) -> None:
         runner, self._runner = self._runner, None
-        if runner is not None:
-            await runner.cleanup()
+        if runner is None:
+            return
+        for site in list(runner.sites):
+            await site.stop()
+        for handler in list(runner.server.connections if runner.server else ()):
+            if handler.transport is not None:
+                handler.transport.abort()  # a killed process says no goodbye
+        await runner.cleanup()
 
 
 async def _cancel_all() -> None:
