@@ -7,6 +7,7 @@ key is an error wherever it stands.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,6 +69,8 @@ class ProtocolSettings(Strict):
         aggregator: "rule" is majority, else the Skeptic's veto, else nothing; "majority" alone; "confidence" weighs votes by
             it; "last_speaker" takes the vote of who spoke last.
         early_stop: end the debate after a round in which all votes are the same.
+        long_evidence: what becomes of evidence that does not fit the context: "error"; "chunk" judges it piece by piece and
+            takes the piece that supports the claim best; "select" keeps the sentences nearest to the claim.
         persona_position: "last" keeps everything that personas share in one cached prefix; "system" is the papers' order.
         temperature, top_p: of the panel; repeats of a debate differ by seed.
     """
@@ -87,6 +90,7 @@ class ProtocolSettings(Strict):
     unsure: str = Field(default="unsure", min_length=1)
     aggregator: Aggregator = "rule"
     early_stop: bool = False
+    long_evidence: Literal["error", "chunk", "select"] = "error"
     persona_position: Literal["last", "system"] = "last"
     temperature: float = Field(default=0.0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
@@ -106,6 +110,24 @@ class ProtocolSettings(Strict):
         return self
 
 
+class RoleSettings(Strict):
+    """What a role (a persona, or reflection) has that differs from the panel. What is left out is the panel's.
+
+    Attributes:
+        model, base_url: as the settings of these names, for this role alone.
+        temperature, top_p: of its sampling.
+        evidence: a file of JSON lines with item and evidence: what this role is shown.
+        evidence_mode: whether that takes the place of the item's evidence or is put behind it.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    evidence: str = ""
+    evidence_mode: Literal["replace", "add"] = "replace"
+
+
 class Settings(Strict):
     """Everything that a run can be told."""
 
@@ -115,7 +137,8 @@ class Settings(Strict):
     prompts: str = ""
     persona: str = "skeptic"
     model: str = ""
-    base_url: str = ""
+    base_url: str = Field(default="", description="several with commas are replicas of one model")
+    roles: dict[str, RoleSettings] = Field(default_factory=dict)
     seed: int = 0
     splits: SplitSettings = SplitSettings()
     search: SearchSettings = SearchSettings()
@@ -161,14 +184,21 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> Setting
 
 def to_toml(settings: Settings) -> str:
     """The settings as TOML, whole, in a form that load_settings reads back."""
-    lines: list[str] = []
-    tables: list[str] = []
-    for name, value in settings.model_dump().items():
-        if isinstance(value, dict):
-            tables += ["", f"[{name}]", *(f"{key} = {_toml_value(inner)}" for key, inner in value.items())]
-        else:
-            lines.append(f"{name} = {_toml_value(value)}")
-    return "\n".join(lines + tables) + "\n"
+    return "\n".join(_toml_table("", settings.model_dump(exclude_none=True))) + "\n"
+
+
+def _toml_table(name: str, table: Mapping[str, Any]) -> list[str]:
+    """The lines of a table: its values, then the tables in it."""
+    inner = {key: value for key, value in table.items() if isinstance(value, dict)}
+    lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items() if key not in inner]
+    for key, value in inner.items():
+        path = f"{name}.{_toml_key(key)}" if name else _toml_key(key)
+        lines += ["", f"[{path}]", *_toml_table(path, value)]
+    return lines
+
+
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml_value(key)
 
 
 def parse_assignments(assignments: list[str]) -> dict[str, Any]:

@@ -17,13 +17,10 @@ from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, split_items
 from optimizer.debate.controls import Control, run_control
-from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
-from optimizer.models.cache import ResponseCache
-from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
-from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.stats.accuracy import Accuracy, accuracy_of
 
@@ -124,15 +121,15 @@ async def measure_judges(
     """
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     protocol = Protocol.of(settings.protocol)
-    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
-    chosen = [settings.model_copy(update={"model": model}) for model in models]
-    endpoints = [await planned_endpoint(each, context) for each in chosen]
+    chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]
+    plans = [await plan_panel(each, (), items) for each in chosen]
+    endpoints = [plan.endpoint for plan in plans]
     resolved = {
         "v": 1,
         "kind": "card",
         "data": {"name": settings.data, "hash": items_hash(items)},
         "protocol": protocol.model_dump(),
-        "models": [{"name": planned.model, "identity": planned.identity} for planned in endpoints],
+        "models": [plan.record() for plan in plans],
     }
     run, _ = open_run(Path(settings.runs), f"card-{Path(settings.data).stem}", resolved, to_toml(settings), fresh)
     recorded = {(d.candidate, d.item): d for d in run.debates()} if run.events.exists() else {}
@@ -145,19 +142,15 @@ async def measure_judges(
             recorded[debate.candidate, debate.item] = debate
 
     try:
-        with ResponseCache(cache_path(settings)) as cache:
-            for each, planned in zip(chosen, endpoints, strict=True):
-                owed = {arm: [item for item in items if (_name(planned.model, arm), item.id) not in recorded] for arm in _ARMS}
-                if not any(owed.values()):
-                    continue
-                async with serving(each, planned, run.server_log, note) as endpoint:
-                    flights = in_flight(each, endpoint)
-                    async with ChatClient(endpoint, cache, ledger, flights * 8, each.timeout) as client:
-                        executor = DebateExecutor(client, protocol, flights)
-                        for arm, missing in owed.items():
-                            note(f"{planned.model}, {arm}: {len(missing)} items")
-                            keep_as = partial(keep, _name(planned.model, arm))
-                            await run_control(executor, arm, missing, 1, on_done=keep_as)
+        for each, plan in zip(chosen, plans, strict=True):
+            model = plan.endpoint.model
+            owed = {arm: [item for item in items if (_name(model, arm), item.id) not in recorded] for arm in _ARMS}
+            if not any(owed.values()):
+                continue
+            async with open_panel(each, plan, ledger, run.server_log, note) as executor:
+                for arm, missing in owed.items():
+                    note(f"{model}, {arm}: {len(missing)} items")
+                    await run_control(executor, arm, missing, 1, on_done=partial(keep, _name(model, arm)))
     finally:
         events.close()
         ledger.close()

@@ -75,7 +75,7 @@ def _print_plan(job: OptimizeJob) -> None:
     for note in job.library.notes:
         say(f"Note: {note}.")
     sizes = ", ".join(f"{name} {size} items in {plan.clusters[name]} clusters" for name, size in plan.sizes.items())
-    say(f"Optimising {', '.join(job.components)} with {job.endpoint.model} on {job.settings.data}: {sizes}.")
+    say(f"Optimising {', '.join(job.components)} with {job.serving.endpoint.model} on {job.settings.data}: {sizes}.")
     say(
         f"Budget {plan.budget} calls ({plan.calls_a_debate} a debate): seed {plan.seed_calls}, "
         f"sealed test up to {plan.test_calls}, search {plan.search_calls}, "

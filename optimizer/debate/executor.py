@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from optimizer.data.item import Item
+from optimizer.data.item import Item, Label
 from optimizer.debate.aggregate import decide
+from optimizer.debate.evidence import chunks, fits, select_sentences
 from optimizer.debate.parse import parse_answer
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_turn
+from optimizer.debate.voices import Voice
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest
 from optimizer.models.client import ChatClient
 from optimizer.models.transport import CallFailed
@@ -43,10 +45,24 @@ class DebateExecutor:
         client: answers the calls; entered already.
         protocol: how debates are held.
         in_flight: how many debates are under way at once.
+        voices: for personas (and reflection) with a model, sampling or evidence of their own.
+        context: tokens that a call may take, 0 where unknown; evidence that does not fit is handled as the protocol says.
     """
 
-    def __init__(self, client: ChatClient, protocol: Protocol, in_flight: int = 4) -> None:
-        self.client, self.protocol, self.in_flight = client, protocol, in_flight
+    def __init__(
+        self,
+        client: ChatClient,
+        protocol: Protocol,
+        in_flight: int = 4,
+        voices: Mapping[str, Voice] | None = None,
+        context: int = 0,
+    ) -> None:
+        self.client, self.protocol, self.in_flight, self.context = client, protocol, in_flight, context
+        self._voices, self._plain = dict(voices or {}), Voice(client)
+
+    def voice(self, role: str) -> Voice:
+        """Who speaks for a persona, or reflects."""
+        return self._voices.get(role, self._plain)
 
     async def run(
         self, jobs: Sequence[DebateJob], on_done: Callable[[Debate], None] | None = None, purpose: str = "debate"
@@ -67,6 +83,18 @@ class DebateExecutor:
 
     async def debate(self, job: DebateJob, purpose: str = "debate") -> Debate:
         """Hold one debate. A call without an answer makes it a failed one, with the reason."""
+        if self.protocol.long_evidence == "error" or self._fits(job):
+            return await self._hold(job, purpose)
+        if self.protocol.long_evidence == "select":
+            return await self._hold(replace(job, item=select_sentences(job.item, self.context)), purpose)
+        pieces = chunks(job.item, self.context)
+        held = [await self._hold(replace(job, item=piece), purpose) for piece in pieces]
+        return best_supported(held)
+
+    def _fits(self, job: DebateJob) -> bool:
+        return all(fits(self.voice(name).sees(job.item), self.context) for name in job.texts)
+
+    async def _hold(self, job: DebateJob, purpose: str) -> Debate:
         protocol = self.protocol
         personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.id)
         turns: list[Turn] = []
@@ -85,12 +113,14 @@ class DebateExecutor:
         """Let everybody speak once, and add the turns in the speaking order."""
 
         async def speak(persona: str, heard: Sequence[Turn]) -> Turn:
-            transcript = self.protocol.heard(heard, persona, number)
-            messages = render_turn(job.item, self.protocol, job.texts, persona, transcript)
-            request = ChatRequest(messages, self.protocol.sampling(job.sample), self.protocol.answer_schema, job.sample)
+            voice, protocol = self.voice(persona), self.protocol
+            transcript = protocol.heard(heard, persona, number)
+            messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript)
+            sampling = voice.sampling(protocol.sampling(job.sample))
+            request = ChatRequest(messages, sampling, protocol.answer_schema, job.sample)
             tag = CallTag(purpose, job.candidate, job.item.id, persona, number)
-            reply = await self.client.ask(request, tag)
-            return make_turn(persona, number, self.client.key(request), reply, self.protocol)
+            reply = await voice.client.ask(request, tag)
+            return make_turn(persona, number, voice.client.key(request), reply, protocol)
 
         before = tuple(turns)
         if self.protocol.turns == "sequential":
@@ -106,6 +136,31 @@ def unanimous(turns: Sequence[Turn], number: int) -> bool:
     """Whether all answers of a round are votes for the same label."""
     votes = {turn.verdict.vote for turn in turns if turn.round == number}
     return len(votes) == 1 and None not in votes
+
+
+def best_supported(pieces: Sequence[Debate]) -> Debate:
+    """Of debates on pieces of one item's evidence, the one that supports the claim best; a failed one fails the item.
+
+    A piece that a panel finds the claim grounded in goes before others; then the mean of the last round's votes counts, each
+    with its confidence, for or against. The rule of the record says which piece it was.
+    """
+    failed = [debate for debate in pieces if debate.failed]
+    if failed:
+        return failed[0]
+    best = max(range(len(pieces)), key=lambda index: (pieces[index].decision is Label.GROUNDED, _support(pieces[index])))
+    return replace(pieces[best], rule=f"{pieces[best].rule}, piece {best + 1} of {len(pieces)}")
+
+
+def _support(debate: Debate) -> float:
+    """The last round's confidence for the claim less that against it, a mean a verdict."""
+    signs = {Label.GROUNDED: 1.0, Label.NOT_GROUNDED: -1.0}
+    verdicts = list(debate.round_verdicts(debate.last_round).values())
+    total = sum(
+        signs.get(verdict.vote, 0.0) * (50.0 if verdict.confidence is None else verdict.confidence)
+        for verdict in verdicts
+        if verdict.vote is not None
+    )
+    return total / len(verdicts) if verdicts else 0.0
 
 
 def make_turn(persona: str, number: int, key: str, reply: ChatReply, protocol: Protocol) -> Turn:

@@ -39,6 +39,12 @@ class Ledger:
         """How many different requests were made."""
         return len(self._keys)
 
+    @property
+    def remarks(self) -> dict[str, Any]:
+        """What a summary says beside the counts: the cost in US dollars, and what befell the servers; only what there is."""
+        cost = {"cost_usd": round(self.cost, 6)} if self.cost else {}
+        return {**cost, **({"incidents": self.incidents} if self.incidents else {})}
+
     def knows(self, key: str) -> bool:
         """Whether this request was made before."""
         return key in self._keys

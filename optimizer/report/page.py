@@ -142,4 +142,10 @@ def _spent(spent: dict[str, Any], calls: int) -> str:
         for purpose, counts in spent["by_purpose"].items()
     ]  # fmt: skip
     head = ["purpose", "calls", "paid", "from cache", "prompt tokens", "of them cached", "generated"]
-    return _table(head, rows) + f"<p>{calls} different calls; last start took {spent['seconds']:.0f} s.</p>"
+    cost = f" They cost {spent['cost_usd']:.4f} US dollars." if "cost_usd" in spent else ""
+    incidents = "".join(f"<li>{_e(text)}</li>" for text in spent.get("incidents", ()))
+    return (
+        _table(head, rows)
+        + f"<p>{calls} different calls; last start took {spent['seconds']:.0f} s.{cost}</p>"
+        + (f"<p>What befell the servers:</p><ul>{incidents}</ul>" if incidents else "")
+    )

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from optimizer.config import SearchSettings
 from optimizer.data.splits import Splits
+from optimizer.debate.voices import REFLECTION
 from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import Alternative
 from optimizer.runs.events import EventLog
@@ -154,8 +155,8 @@ class CoordinateAscent:
         executor, settings = self._evaluator.executor, self._settings
         try:
             return await reflect(
-                executor.client, executor.protocol, incumbent, component, lessons, self._lost, settings.token_cap,
-                sample=self._seed * 1000 + number,
+                executor.voice(REFLECTION).client, executor.protocol, incumbent, component, lessons, self._lost,
+                settings.token_cap, sample=self._seed * 1000 + number,
             )  # fmt: skip
         except CallFailed as failure:
             return Reflected(problem=f"the call failed: {failure}")

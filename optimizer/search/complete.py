@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from optimizer.data.item import Item
 from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
-from optimizer.models.cache import ResponseCache
-from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
-from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
 from optimizer.prompts.files import write_prompts
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.prompts.rewrites import rewrites
@@ -90,37 +88,34 @@ async def complete(run: RunFolder, plan: Completion, watcher: Watcher | None = N
     """
     watcher = watcher or Silent()
     settings = run_settings(run)
-    protocol = Protocol.of(settings.protocol)
-    context = context_needed((item.evidence_text + item.claim for item in plan.items), settings.context)
-    planned = await planned_endpoint(settings, context)
-    if planned.identity != run.resolved()["model"]["identity"]:
-        before = run.resolved()["model"]["name"]
-        raise UserError(f"{run.path}: was judged by {before}, but {planned.model} answers now; serve the same model again")
+    personas = [name for name in plan.seed.texts if name != SOURCE_SKEPTICISM]
+    planned = await plan_panel(settings, personas, plan.items)
+    before = run.resolved()["model"]
+    if planned.record() != before:
+        raise UserError(
+            f"{run.path}: was judged by {before['name']}, but {planned.endpoint.model}, or another version or engine "
+            "of it, answers "
+            "now; serve the same model again"
+        )
     recorded = run.debates()
     events, ledger = run.open_events(), Ledger(run.calls)
     watcher.begin(ledger, plan.calls)
     try:
-        with ResponseCache(cache_path(settings)) as cache:
-            async with serving(settings, planned, run.server_log, watcher.note) as endpoint:
-                flights = in_flight(settings, endpoint)
-                async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
-                    executor = DebateExecutor(client, protocol, flights)
-                    evaluator = Evaluator(executor, events, recorded, watcher)
-                    for candidate in plan.candidates:
-                        watcher.phase(candidate.origin)
-                        events.record(
-                            "candidate", candidate.id, component=candidate.component, origin=candidate.origin,
-                            parent=candidate.parent, idea=candidate.idea, texts=dict(candidate.texts),
-                        )  # fmt: skip
-                        write_prompts(run.candidate(candidate.id), candidate.texts)
-                        await evaluator.evaluate(candidate, plan.items)
-                    for candidate in plan.controls:
-                        watcher.phase(candidate.origin)
-                        events.record(
-                            "control", candidate.id, candidate=candidate.id, of=plan.seed.id, texts=dict(candidate.texts)
-                        )
-                        await evaluator.evaluate(candidate, plan.items)
-                    await _repeat(plan, executor, events, recorded, watcher)
+        async with open_panel(settings, planned, ledger, run.server_log, watcher.note) as executor:
+            evaluator = Evaluator(executor, events, recorded, watcher)
+            for candidate in plan.candidates:
+                watcher.phase(candidate.origin)
+                events.record(
+                    "candidate", candidate.id, component=candidate.component, origin=candidate.origin,
+                    parent=candidate.parent, idea=candidate.idea, texts=dict(candidate.texts),
+                )  # fmt: skip
+                write_prompts(run.candidate(candidate.id), candidate.texts)
+                await evaluator.evaluate(candidate, plan.items)
+            for candidate in plan.controls:
+                watcher.phase(candidate.origin)
+                events.record("control", candidate.id, candidate=candidate.id, of=plan.seed.id, texts=dict(candidate.texts))
+                await evaluator.evaluate(candidate, plan.items)
+            await _repeat(plan, executor, events, recorded, watcher)
     finally:
         events.close()
         ledger.close()

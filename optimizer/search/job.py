@@ -16,12 +16,12 @@ from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import Splits, split_items
 from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.models.cache import ResponseCache
 from optimizer.models.client import ChatClient
-from optimizer.models.endpoint import Endpoint
 from optimizer.models.ledger import Ledger
-from optimizer.models.provision import cache_path, context_needed, embedded_choice, in_flight, planned_endpoint, serving
+from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
 from optimizer.prompts.files import write_prompts
 from optimizer.prompts.library import PromptLibrary, load_library
 from optimizer.runs.folder import RunFolder, open_run
@@ -47,7 +47,7 @@ class OptimizeJob:
     components: tuple[str, ...]
     splits: Splits
     seed: Candidate
-    endpoint: Endpoint
+    serving: ServingPlan
     plan: Plan
     resolved: dict[str, Any]
 
@@ -69,16 +69,15 @@ async def prepare(settings: Settings) -> OptimizeJob:
     splits = split_items(items, settings.seed, settings.splits.model_dump())
     protocol = Protocol.of(settings.protocol)
     everything = (*splits.train, *splits.dev, *splits.test)
-    context = context_needed((item.evidence_text + item.claim for item in everything), settings.context)
-    endpoint = await planned_endpoint(settings, context)
+    serving = await plan_panel(settings, library.personas, everything)
     seed = Candidate(library.seeds)
     with ResponseCache(cache_path(settings)) as cache:
-        offline = DebateExecutor(ChatClient(endpoint, cache, Ledger(), offline=True), protocol)
+        offline = DebateExecutor(ChatClient(serving.endpoint, cache, Ledger(), offline=True), protocol)
         cached = await count_cached(offline, seed, everything)
-        pace = _seconds_a_call(settings, endpoint, cache)
+        pace = _seconds_a_call(settings, serving, cache)
     plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace)
-    resolved = _resolved(settings, protocol, library, components, splits, endpoint)
-    return OptimizeJob(settings, protocol, library, components, splits, seed, endpoint, plan, resolved)
+    resolved = _resolved(settings, protocol, library, components, splits, serving)
+    return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
 
 
 async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | None = None) -> RunFolder:
@@ -98,22 +97,17 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
     events, ledger = run.open_events(), Ledger(run.calls)
     watcher.begin(ledger, job.settings.search.budget)
     try:
-        with ResponseCache(cache_path(job.settings)) as cache:
-            async with serving(job.settings, job.endpoint, run.server_log, watcher.note) as endpoint:
-                flights = in_flight(job.settings, endpoint)
-                client = ChatClient(endpoint, cache, ledger, max(flights, 1) * 8, job.settings.timeout)
-                async with client:
-                    executor = DebateExecutor(client, job.protocol, flights)
-                    evaluator = Evaluator(executor, events, recorded, watcher)
-                    budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
-                    ascent = CoordinateAscent(
-                        evaluator, job.splits, job.library.alternatives, job.settings.search, budget, events,
-                        job.settings.seed, watcher,
-                    )  # fmt: skip
-                    outcome = await ascent.run(job.seed, job.components)
-                    watcher.phase("sealed test")
-                    budget.release()
-                    result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test)
+        async with open_panel(job.settings, job.serving, ledger, run.server_log, watcher.note) as executor:
+            evaluator = Evaluator(executor, events, recorded, watcher)
+            budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
+            ascent = CoordinateAscent(
+                evaluator, job.splits, job.library.alternatives, job.settings.search, budget, events,
+                job.settings.seed, watcher,
+            )  # fmt: skip
+            outcome = await ascent.run(job.seed, job.components)
+            watcher.phase("sealed test")
+            budget.release()
+            result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test)
         _write_result(job, run, evaluator, outcome, result, ledger, time.monotonic() - started)
     finally:
         events.close()
@@ -127,7 +121,7 @@ def _resolved(
     library: PromptLibrary,
     components: Sequence[str],
     splits: Splits,
-    endpoint: Endpoint,
+    serving: ServingPlan,
 ) -> dict[str, Any]:
     """What decides the result: a run is only resumed when all of this is the same."""
     return {
@@ -146,8 +140,8 @@ def _resolved(
         "alternatives": {name: {a.name: a.text for a in library.alternatives.get(name, ())} for name in components},
         "protocol": protocol.model_dump(),
         "search": settings.search.model_dump(),
-        "model": {"name": endpoint.model, "identity": endpoint.identity},
-        "in_flight": in_flight(settings, endpoint),
+        "model": serving.record(),
+        "in_flight": in_flight(settings, serving),
     }
 
 
@@ -155,11 +149,11 @@ def _split_record(items: Sequence[Item]) -> dict[str, Any]:
     return {"hash": items_hash(items), "items": [item.id for item in items]}
 
 
-def _seconds_a_call(settings: Settings, endpoint: Endpoint, cache: ResponseCache) -> float | None:
+def _seconds_a_call(settings: Settings, serving: ServingPlan, cache: ResponseCache) -> float | None:
     """Wall time a call: from this model's last answers, else from the catalogue's measurement."""
-    latency = cache.seconds_per_call(endpoint.identity)
+    latency = cache.seconds_per_call(serving.endpoint.identity)
     if latency is not None:
-        return latency / in_flight(settings, endpoint)
+        return latency / in_flight(settings, serving)
     model = embedded_choice(settings)
     return None if model is None else model.seconds_per_call
 
@@ -215,6 +209,7 @@ def _write_result(
             "spent": {
                 "seconds": round(seconds, 1),
                 **dict(ledger.counts),
+                **ledger.remarks,
                 "by_purpose": {name: dict(counts) for name, counts in ledger.by_purpose.items()},
             },
         },

@@ -11,17 +11,16 @@ from pathlib import Path
 from optimizer.config import Settings
 from optimizer.data.item import Item, Label
 from optimizer.debate.executor import DebateExecutor, DebateJob, bounded
+from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.debate.render import render_turn
 from optimizer.errors import UserError
-from optimizer.models.cache import ResponseCache
 from optimizer.models.catalogue import cache_folder
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
-from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
-from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
 from optimizer.models.transport import CallFailed
+from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate
 from optimizer.search.watch import Silent, Watcher
 
@@ -55,27 +54,23 @@ async def judge_items(
         raise UserError(f"{target}: is there already; give another file with --out, or remove it")
     watcher = watcher or Silent()
     protocol, panel = Protocol.of(settings.protocol), Candidate(texts)
-    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
-    planned = await planned_endpoint(settings, context)
+    planned = await plan_panel(settings, [name for name in texts if name != SOURCE_SKEPTICISM], items)
     watcher.phase("judging")
     partial_path = target.with_name(target.name + ".partial")
     ledger = Ledger()
     watcher.begin(ledger, len(items) * (protocol.calls(len(texts) - 1) + ("reason" not in protocol.fields)))
-    with ResponseCache(cache_path(settings)) as cache, partial_path.open("w", encoding="utf-8", newline="\n") as file:
-        async with serving(settings, planned, cache_folder() / "server.log", watcher.note) as endpoint:
-            flights = in_flight(settings, endpoint)
-            async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
-                executor = DebateExecutor(client, protocol, flights)
+    with partial_path.open("w", encoding="utf-8", newline="\n") as file:
+        async with open_panel(settings, planned, ledger, cache_folder() / "server.log", watcher.note) as executor:
 
-                async def one(item: Item) -> Judgement:
-                    debate = await executor.debate(DebateJob(item, panel.id, panel.texts), "judge")
-                    judgement = await _judgement(executor, item, debate)
-                    file.write(_line(judgement))
-                    file.flush()
-                    watcher.debate_done(debate)
-                    return judgement
+            async def one(item: Item) -> Judgement:
+                debate = await executor.debate(DebateJob(item, panel.id, panel.texts), "judge")
+                judgement = await _judgement(executor, item, debate)
+                file.write(_line(judgement))
+                file.flush()
+                watcher.debate_done(debate)
+                return judgement
 
-                judgements = await bounded([partial(one, item) for item in items], flights)
+            judgements = await bounded([partial(one, item) for item in items], executor.in_flight)
         file.seek(0)
         file.truncate()
         file.writelines(map(_line, judgements))

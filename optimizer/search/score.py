@@ -16,13 +16,11 @@ from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.debate.controls import Control, run_control
-from optimizer.debate.executor import DebateExecutor, DebateJob
+from optimizer.debate.executor import DebateJob
+from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
-from optimizer.models.cache import ResponseCache
-from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
-from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
 from optimizer.prompts.library import load_library
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.search.candidate import Candidate
@@ -72,15 +70,14 @@ async def evaluate_panel(
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     items = spread(items, settings.seed, limit) if limit else items
     protocol, panel = Protocol.of(settings.protocol), Candidate(library.seeds)
-    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
-    planned = await planned_endpoint(settings, context)
+    planned = await plan_panel(settings, library.personas, items)
     resolved = {
         "v": 1,
         "kind": "evaluate",
         "data": {"name": settings.data, "hash": items_hash(items)},
         "prompts": dict(panel.texts),
         "protocol": protocol.model_dump(),
-        "model": {"name": planned.model, "identity": planned.identity},
+        "model": planned.record(),
         "controls": [str(control) for control in controls],
         "repeats": repeats,
     }
@@ -103,21 +100,17 @@ async def evaluate_panel(
         watcher.debate_done(debate)
 
     try:
-        with ResponseCache(cache_path(settings)) as cache:
-            async with serving(settings, planned, run.server_log, watcher.note) as endpoint:
-                flights = in_flight(settings, endpoint)
-                async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
-                    executor = DebateExecutor(client, protocol, flights)
-                    watcher.phase(PANEL)
-                    jobs = [DebateJob(item, panel.id, panel.texts, sample) for sample in range(repeats) for item in items]
-                    owed = [job for job in jobs if (panel.id, job.item.id, job.sample) not in recorded]
-                    held = await executor.run(owed, done)
-                    arms[PANEL] = [d for d in recorded.values() if d.candidate == panel.id] + held
-                    for control in controls:
-                        watcher.phase(control)
-                        arms[control] = []
-                        for sample in range(repeats):
-                            arms[control] += await run_control(executor, control, items, personas, sample, done)
+        async with open_panel(settings, planned, ledger, run.server_log, watcher.note) as executor:
+            watcher.phase(PANEL)
+            jobs = [DebateJob(item, panel.id, panel.texts, sample) for sample in range(repeats) for item in items]
+            owed = [job for job in jobs if (panel.id, job.item.id, job.sample) not in recorded]
+            held = await executor.run(owed, done)
+            arms[PANEL] = [d for d in recorded.values() if d.candidate == panel.id] + held
+            for control in controls:
+                watcher.phase(control)
+                arms[control] = []
+                for sample in range(repeats):
+                    arms[control] += await run_control(executor, control, items, personas, sample, done)
         scores = [score_arm(arm, debates, items) for arm, debates in arms.items()]
         run.write_json("summary.json", _summary(scores, items, ledger, time.monotonic() - started, list(panel.texts)))
     finally:
@@ -168,6 +161,7 @@ def _summary(
         "spent": {
             "seconds": round(seconds, 1),
             **dict(ledger.counts),
+            **ledger.remarks,
             "by_purpose": {name: dict(counts) for name, counts in ledger.by_purpose.items()},
         },
     }

@@ -13,13 +13,10 @@ from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, split_items, spread
-from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
-from optimizer.models.cache import ResponseCache
-from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
-from optimizer.models.provision import cache_path, context_needed, in_flight, planned_endpoint, serving
 from optimizer.prompts.files import read_prompt, write_prompts
 from optimizer.prompts.library import SOURCE_SKEPTICISM, load_library
 from optimizer.runs.folder import RunFolder, open_run
@@ -123,8 +120,8 @@ async def _hold(
     watcher = watcher or Silent()
     _check(candidates)
     protocol = Protocol.of(settings.protocol)
-    context = context_needed((item.evidence_text + item.claim for item in items), settings.context)
-    planned = await planned_endpoint(settings, context)
+    personas = [component for component in candidates[0].texts if component != SOURCE_SKEPTICISM]
+    planned = await plan_panel(settings, personas, items)
     resolved = {
         "v": 1,
         "kind": kind,
@@ -132,7 +129,7 @@ async def _hold(
         "data": {"name": settings.data, "split": split, "hash": items_hash(items), "items": [item.id for item in items]},
         "prompts": {candidate.origin: dict(candidate.texts) for candidate in candidates},
         "protocol": protocol.model_dump(),
-        "model": {"name": planned.model, "identity": planned.identity},
+        "model": planned.record(),
     }
     run, existed = open_run(Path(settings.runs), name, resolved, to_toml(settings), fresh)
     if run.finished:
@@ -142,19 +139,15 @@ async def _hold(
     started = time.monotonic()
     recorded = run.debates() if run.events.exists() else []
     events, ledger = run.open_events(), Ledger(run.calls)
-    personas = sum(component != SOURCE_SKEPTICISM for component in candidates[0].texts)
-    watcher.begin(ledger, len(items) * protocol.calls(personas) * len(candidates))
+    watcher.begin(ledger, len(items) * protocol.calls(len(personas)) * len(candidates))
     try:
-        with ResponseCache(cache_path(settings)) as cache:
-            async with serving(settings, planned, run.server_log, watcher.note) as endpoint:
-                flights = in_flight(settings, endpoint)
-                async with ChatClient(endpoint, cache, ledger, flights * 8, settings.timeout) as client:
-                    evaluator = Evaluator(DebateExecutor(client, protocol, flights), events, recorded, watcher)
-                    for candidate in candidates:
-                        watcher.phase(candidate.origin)
-                        await evaluator.evaluate(candidate, items)
-                        scores = evaluator.scores(candidate, items)
-                        watcher.note(f"{candidate.origin}: {sum(scores.values()):g} of {len(scores)} right")
+        async with open_panel(settings, planned, ledger, run.server_log, watcher.note) as executor:
+            evaluator = Evaluator(executor, events, recorded, watcher)
+            for candidate in candidates:
+                watcher.phase(candidate.origin)
+                await evaluator.evaluate(candidate, items)
+                scores = evaluator.scores(candidate, items)
+                watcher.note(f"{candidate.origin}: {sum(scores.values()):g} of {len(scores)} right")
         for candidate in candidates:
             write_prompts(run.candidate(candidate.id), candidate.texts)
         if split not in _NOT_SEALED:
@@ -168,7 +161,7 @@ async def _hold(
                     "seed": candidates[0].id,
                     "candidates": [{"id": each.id, "origin": each.origin, "component": each.component} for each in candidates],
                 },
-                "spent": {"seconds": round(time.monotonic() - started, 1), **dict(ledger.counts)},
+                "spent": {"seconds": round(time.monotonic() - started, 1), **dict(ledger.counts), **ledger.remarks},
             },
         )
     finally:

@@ -1,0 +1,85 @@
+"""Opens a panel: starts what has to be started, connects every role to its model, and closes it all again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from optimizer.config import Settings
+from optimizer.data.item import Item
+from optimizer.debate.evidence import check_context
+from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.voices import Voice, check_roles, role_evidence, with_evidence
+from optimizer.models.cache import ResponseCache
+from optimizer.models.client import ChatClient
+from optimizer.models.endpoint import Endpoint
+from optimizer.models.ledger import Ledger
+from optimizer.models.provision import ServingPlan, cache_path, context_needed, in_flight, plan_serving, serving
+
+_CALLS_A_DEBATE_AT_ONCE = 8
+
+
+async def plan_panel(settings: Settings, personas: Sequence[str], items: Iterable[Item]) -> ServingPlan:
+    """What will answer for a panel on these items, everything checked and nothing started.
+
+    Raises:
+        UserError: a role, a server or a model is not right, or evidence does not fit and no policy is set for that.
+    """
+    check_roles(settings.roles, personas)
+    shown = list(items)
+    for role in settings.roles.values():
+        own, adds = role_evidence(role), role.evidence_mode == "add"
+        shown += [with_evidence(item, own[item.id], adds) for item in shown if item.id in own]
+    needed = context_needed((item.evidence_text + item.claim for item in shown), settings.context)
+    plan = await plan_serving(settings, needed)
+    check_context(shown, smallest_context(plan), settings.protocol.long_evidence)
+    return plan
+
+
+def smallest_context(plan: ServingPlan) -> int:
+    """Tokens that every role's model can take; 0 where none says."""
+    contexts = [endpoint.context for endpoints in (plan.default, *plan.roles.values()) for endpoint in endpoints]
+    return min((each for each in contexts if each), default=0)
+
+
+@asynccontextmanager
+async def open_panel(
+    settings: Settings,
+    plan: ServingPlan,
+    ledger: Ledger,
+    log: Path,
+    report: Callable[[str], None],
+    cache: ResponseCache | None = None,
+) -> AsyncIterator[DebateExecutor]:
+    """An executor whose roles all answer while the block runs.
+
+    Args:
+        settings: protocol, roles, limits and cache.
+        plan: of plan_panel.
+        ledger: where calls are counted.
+        log: where servers of our own write.
+        report: hears what is being started, and of replicas that are lost.
+        cache: an open one; otherwise that of the settings is opened.
+
+    Raises:
+        UserError: something cannot be fetched or does not start.
+    """
+    protocol = Protocol.of(settings.protocol)
+    async with AsyncExitStack() as stack:
+        kept = cache or stack.enter_context(ResponseCache(cache_path(settings)))
+        ready = await stack.enter_async_context(serving(plan, log, report))
+        flights = in_flight(settings, ready)
+
+        async def connect(endpoints: tuple[Endpoint, ...]) -> ChatClient:
+            calls = max(1, flights // len(endpoints)) * _CALLS_A_DEBATE_AT_ONCE
+            client = ChatClient(endpoints, kept, ledger, calls, settings.timeout, report=report)
+            return await stack.enter_async_context(client)
+
+        default = await connect(ready.default)
+        voices = {}
+        for name, role in settings.roles.items():
+            client = await connect(ready.roles[name]) if name in ready.roles else default
+            voices[name] = Voice(client, role.temperature, role.top_p, role_evidence(role), role.evidence_mode == "add")
+        yield DebateExecutor(default, protocol, flights, voices, smallest_context(ready))
