@@ -16,7 +16,7 @@ LEVEL = {
     "debate": 2, "uncertainty": 2,
     "runs": 3,
     "search": 4, "analysis": 4, "misinformation": 4,
-    "integrations": 5, "report": 5,
+    "integrations": 5, "report": 5, "api": 5,
     "cli": 6, "__main__": 7, "__init__": -1,
 }  # fmt: skip
 HEAVY = {"litellm", "dspy", "torch", "optuna", "pandas", "pyarrow", "scipy", "huggingface_hub", "xllamacpp"}

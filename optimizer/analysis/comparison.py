@@ -29,6 +29,7 @@ from optimizer.stats.paired import PairedDifference, cochran_q, paired_differenc
 from optimizer.stats.selection import selection_optimism
 
 ALPHA = 0.05
+MOST_FAILED = 0.1  # of a candidate's debates; with more it is not ranked
 COMPARABLE = ("optimize", "compare", "transfer")
 
 
@@ -109,7 +110,7 @@ def compare_run(run: RunFolder, wanted: Sequence[str] = ()) -> Comparison:
     splits = run_splits(run)
     split = "dev" if kind == "optimize" else resolved["data"]["split"]
     items = splits["dev" if kind == "optimize" else "items"]
-    debates = run.debates()
+    debates = [*run.debates(), *run.failures()]
     entries = [_entry(run, row, items, resolved.get("seed", 0)) for row in result["candidates"]]
     comparison = compare_debates(run.path.name, split, entries, debates, items, call_tokens(run))
     return _only(comparison, wanted, run)
@@ -170,7 +171,7 @@ def compare_debates(
                 p_holm.get(entry.id),
                 p_max_t.get(entry.id),
                 race,
-                _verdict(entry, differences.get(entry.id), p_max_t.get(entry.id), race, len(own)),
+                _verdict(differences.get(entry.id), p_max_t.get(entry.id), race, held),
             )
         )
     complete = {entries[0].id: baseline, **{each: scores[each] for each in full}}
@@ -266,13 +267,14 @@ def _mean_tokens(debates: Sequence[Debate], tokens: Mapping[str, int]) -> float:
     return sum(totals) / len(totals) if totals else float("nan")
 
 
-def _verdict(
-    entry: Entry, difference: PairedDifference | None, p: float | None, race: AnytimeResult | None, evaluated: int
-) -> str:
+def _verdict(difference: PairedDifference | None, p: float | None, race: AnytimeResult | None, held: Sequence[Debate]) -> str:
+    failed = sum(debate.failed for debate in held)
+    if failed > MOST_FAILED * len(held):
+        return f"not ranked: {failed} of {len(held)} debates failed"
     if difference is None:
         return "the baseline"
     if p is None:
-        return f"stopped at {evaluated}" + ("" if race is None else f", anytime p = {race.p:.3f}")
+        return f"stopped at {len(held) - failed}" + ("" if race is None else f", anytime p = {race.p:.3f}")
     if p > ALPHA:
         return "not distinguishable"
     return "better" if difference.difference > 0 else "worse"

@@ -11,6 +11,7 @@ import sys
 import typer
 
 from optimizer.cli import (
+    cache,
     compare,
     data,
     doctor,
@@ -43,6 +44,7 @@ for module in (
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")
+app.add_typer(cache.app, name="cache")
 app.add_typer(data.app, name="data")
 
 

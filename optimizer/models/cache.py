@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 
 from optimizer.errors import UserError
 from optimizer.models.chat import ChatReply
+
+
+@dataclass(frozen=True, slots=True)
+class CachedModel:
+    """How many answers of a model are stored, in how many bytes. `model` is its identity, as keys have it."""
+
+    model: str
+    answers: int
+    bytes: int
 
 
 class ResponseCache:
@@ -55,6 +64,44 @@ class ResponseCache:
         query = "SELECT json_extract(reply, '$.seconds') FROM replies WHERE model = ? ORDER BY rowid DESC LIMIT 200"
         seconds = sorted(row[0] for row in self._db.execute(query, (model,)))
         return seconds[len(seconds) // 2] if len(seconds) >= 5 else None
+
+    def models(self) -> list[CachedModel]:
+        """What is stored of each model, the most answers first."""
+        query = "SELECT model, COUNT(*), SUM(LENGTH(reply)), MAX(rowid) FROM replies GROUP BY model ORDER BY COUNT(*) DESC, model"
+        return [CachedModel(model, count, size) for model, count, size, _ in self._db.execute(query)]
+
+    def prune(self, model: str = "", keep: int | None = None) -> int:
+        """Delete answers: of one model, or all but the last `keep`, or both; how many. The file shrinks.
+
+        Raises:
+            ValueError: neither is given, or keep is negative: nothing is deleted by accident.
+        """
+        if not model and keep is None:
+            raise ValueError("name a model, or how many of the last answers to keep")
+        if keep is not None and keep < 0:
+            raise ValueError(f"keep must not be negative but is {keep}")
+        conditions: list[str] = []
+        values: list[str | int] = []
+        if model:
+            conditions.append("model = ?")
+            values.append(model)
+        if keep is not None:
+            of_model = "WHERE model = ? " if model else ""
+            conditions.append(f"rowid NOT IN (SELECT rowid FROM replies {of_model}ORDER BY rowid DESC LIMIT ?)")
+            values += [*([model] if model else []), keep]
+        deleted = self._db.execute(f"DELETE FROM replies WHERE {' AND '.join(conditions)}", values).rowcount
+        self._db.execute("VACUUM")
+        return deleted
+
+    def verify(self) -> list[str]:
+        """What is wrong with the file, a line each: damage that SQLite finds, and answers that cannot be read."""
+        problems = [row[0] for row in self._db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        for key, reply in self._db.execute("SELECT key, reply FROM replies"):
+            try:
+                ChatReply(**json.loads(reply))
+            except (ValueError, TypeError) as error:
+                problems.append(f"answer {key}: {error}")
+        return problems
 
     def close(self) -> None:
         """Close the file."""

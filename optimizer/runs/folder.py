@@ -75,6 +75,13 @@ class RunFolder:
         """All finished debates of the run, in the order in which they ended."""
         return [debate_from_json(event["debate"]) for event in read_events(self.events, "debate")]
 
+    def failures(self) -> list[Debate]:
+        """The debates that failed and were not held again since: they are missing, each with its reason."""
+        held = {(debate.candidate, debate.item, debate.sample) for debate in self.debates()}
+        failed = [debate_from_json(event["debate"]) for event in read_events(self.events, "failed_debate")]
+        last = {(debate.candidate, debate.item, debate.sample): debate for debate in failed}
+        return [debate for key, debate in last.items() if key not in held]
+
     def open_events(self) -> EventLog:
         """The event log, ready to be appended to."""
         return EventLog(self.events)

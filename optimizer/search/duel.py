@@ -11,6 +11,8 @@ from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
 from optimizer.stats.anytime import shuffled_clusters
 
+MOST_MISSING = 0.1  # of a challenger's items; with more it does not take over, whatever the rest says
+
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
@@ -70,7 +72,8 @@ async def duel(
             wins += theirs[item.id] > ours[item.id]
             losses += theirs[item.id] < ours[item.id]
             if wins - losses >= lead:
-                return result(True, "leads")
+                few = missing <= MOST_MISSING * (compared + missing)
+                return result(few, "leads" if few else "too many debates failed")
             if losses - wins >= trail:
                 return result(False, "trails")
     return result(False, "items used up")

@@ -71,7 +71,9 @@ async def compare_prompts(
     seed = Candidate(library.seeds)
     candidates = [seed.with_text(component, text, name) for name, text in texts]
     items = chosen_items(settings, split, limit)
-    return await _hold(settings, "compare", f"compare-{component}", candidates, items, split, {}, fresh, watcher)
+    return await _hold(
+        settings, "compare", f"compare-{component}", candidates, items, split, {"component": component}, fresh, watcher
+    )
 
 
 async def transfer(

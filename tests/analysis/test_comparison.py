@@ -136,3 +136,10 @@ def test_tables_and_json_say_the_same_and_escape_what_they_must() -> None:
     assert to_json(found)["rows"][1]["difference"]["wins"] == 30
     assert to_json(found)["rows"][1]["tokens"] is None
     assert any("corrected for having been picked" in line for line in remarks(found))
+
+
+def test_a_candidate_with_many_failed_debates_is_not_ranked() -> None:
+    debates = right_or_wrong(ITEMS, "seed", set(IDS[:60])) + right_or_wrong(ITEMS, "up", set(IDS))
+    debates[120:140] = [replace(each, decision=None, failure="HTTP 500") for each in debates[120:140]]
+    row = compare([Entry("seed", "seed"), Entry("up", "up")], debates).rows[1]
+    assert row.verdict == "not ranked: 20 of 120 debates failed"

@@ -272,3 +272,24 @@ def test_a_data_set_is_scaffolded_checked_and_described(tmp_path: Path, server: 
     asked = len(server.requests)
     assert optimizer("data", "card", "mine", "--base-url", server.base_url, cwd=tmp_path).returncode == 0
     assert len(server.requests) - asked <= 4
+
+
+def test_the_cache_is_told_pruned_and_verified(finished: Path) -> None:
+    told = as_json("cache", "info", cwd=finished)
+    (model,) = told["models"]
+    assert model["answers"] > 100
+    assert "whole, every answer can be read" in optimizer("cache", "verify", cwd=finished).stdout
+    assert "give --model NAME, or --keep N" in optimizer("cache", "prune", cwd=finished).stderr
+    assert "no answers of 'nobody'" in optimizer("cache", "prune", "--model", "nobody", cwd=finished).stderr
+    assert f"{model['answers'] - 10} answers deleted" in optimizer("cache", "prune", "--keep", "10", cwd=finished).stdout
+
+
+def test_serving_says_what_it_would_run_and_what_it_cannot(tmp_path: Path) -> None:
+    shown = optimizer(
+        "serve", "org/model", "--engine", "vllm", "--dry-run", "--replicas", "2", "--", "--dtype", "float16", cwd=tmp_path
+    )
+    assert shown.returncode == 0, shown.stderr
+    lines = [line for line in " ".join(shown.stdout.split()).split("--dtype float16") if line.strip()]
+    assert len(lines) == 2
+    assert "valid are llama.cpp and vllm" in optimizer("serve", "m", "--engine", "tgi", cwd=tmp_path).stderr
+    assert "are for --engine vllm" in optimizer("serve", "--replicas", "2", cwd=tmp_path).stderr

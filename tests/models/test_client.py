@@ -171,3 +171,36 @@ def test_a_broken_cache_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "c.sqlite").write_text("this is no database, but it is long enough to be looked at" * 20)
     with pytest.raises(UserError, match=r"c\.sqlite: cannot be used as response cache"):
         ResponseCache(tmp_path / "c.sqlite")
+
+
+def test_the_cache_tells_prunes_and_verifies(tmp_path: Path) -> None:
+    with ResponseCache(tmp_path / "c.sqlite") as cache:
+        for number in range(6):
+            cache.put(f"key{number}", "model-a" if number < 4 else "model-b", ChatReply(f"text {number}", "stop"))
+        assert [(each.model, each.answers) for each in cache.models()] == [("model-a", 4), ("model-b", 2)]
+        assert cache.verify() == []
+        assert cache.prune("model-a", keep=1) == 3
+        assert cache.get("key3") is not None
+        assert cache.prune("model-b") == 2
+        assert [each.model for each in cache.models()] == ["model-a"]
+        with pytest.raises(ValueError, match="name a model"):
+            cache.prune()
+        cache._db.execute("UPDATE replies SET reply = '{}'")
+        assert len(cache.verify()) == 1
+
+
+def test_two_processes_may_write_the_same_cache(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from optimizer.models.cache import ResponseCache; from optimizer.models.chat import ChatReply\n"
+        "cache = ResponseCache(sys.argv[1])\n"
+        "for n in range(200): cache.put(f'{n}', 'm', ChatReply(sys.argv[2], 'stop'))\n"
+    )
+    path = str(tmp_path / "c.sqlite")
+    writers = [subprocess.Popen([sys.executable, "-c", code, path, name]) for name in ("first", "second")]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    with ResponseCache(path) as cache:
+        assert cache.models()[0].answers == 200
+        assert cache.verify() == []
