@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from optimizer.data.loaders import load_items
+from optimizer.data.shipped import data_path
 from optimizer.models.catalogue import embedded_model
 from optimizer.models.fetch import ensure_model
 from optimizer.models.llama_server import LlamaServer
 from optimizer.models.probe import probe
 from optimizer.runs.folder import RunFolder
 from tests.conftest import write_items
-from tests.data.test_starter import starter
 
 MODEL = "smollm2-135m"
 
@@ -39,7 +40,7 @@ def running(pid: int) -> bool:
 
 
 def test_a_search_on_a_real_model_from_command_to_export(weights: Path, tmp_path: Path) -> None:
-    write_items(tmp_path / "items.jsonl", starter()[:60])
+    write_items(tmp_path / "items.jsonl", load_items(data_path("starter"))[:60])
     command = [
         sys.executable, "-m", "optimizer", "optimize", "--persona", "skeptic", "--model", MODEL, "--data", "items.jsonl",
         "--train", "2", "--dev", "4", "--test", "4", "--budget", "140", "--reflections", "1",

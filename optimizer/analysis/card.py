@@ -150,7 +150,7 @@ async def measure_judges(
             async with open_panel(each, plan, ledger, run.server_log, note) as executor:
                 for arm, missing in owed.items():
                     note(f"{model}, {arm}: {len(missing)} items")
-                    await run_control(executor, arm, missing, 1, on_done=partial(keep, _name(model, arm)))
+                    await run_control(executor, arm, missing, 1, partial(keep, _name(model, arm)))
     finally:
         events.close()
         ledger.close()

@@ -6,13 +6,13 @@ Without them a panel effect cannot be told from a model effect. Their records ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 
 from optimizer.data.item import Item
-from optimizer.debate.executor import DebateExecutor, bounded, make_turn
+from optimizer.debate.executor import DebateExecutor, drain, make_turn
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_claim_alone, render_turn
 from optimizer.models.chat import CallTag, ChatRequest
@@ -40,30 +40,27 @@ class Control(StrEnum):
 async def run_control(
     executor: DebateExecutor,
     control: Control,
-    items: Sequence[Item],
+    items: Iterable[Item],
     personas: int,
+    on_done: Callable[[Debate], None],
     sample: int = 0,
-    on_done: Callable[[Debate], None] | None = None,
-) -> list[Debate]:
-    """Judge items with a control, in their order.
+) -> None:
+    """Judge items with a control; nothing is kept.
 
     Args:
         executor: its protocol gives question, words and fields.
         control: which one.
         items: what to judge.
         personas: of the panel that it stands beside; fixes the number of samples.
-        sample: which repeat.
         on_done: hears of each as it ends.
+        sample: which repeat.
     """
 
-    async def one(item: Item) -> Debate:
-        debate = await _judge(executor, control, item, samples, sample)
-        if on_done is not None:
-            on_done(debate)
-        return debate
+    async def one(item: Item) -> None:
+        on_done(await _judge(executor, control, item, samples, sample))
 
     samples = control.calls(executor.protocol.calls(personas))
-    return await bounded([partial(one, item) for item in items], executor.in_flight)
+    await drain((partial(one, item) for item in items), executor.in_flight)
 
 
 async def _judge(executor: DebateExecutor, control: Control, item: Item, samples: int, repeat: int) -> Debate:

@@ -7,10 +7,10 @@ all, and the other slots serve other items. On engines that batch by themselves 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from optimizer.data.item import Item, Label
 from optimizer.debate.aggregate import decide
@@ -80,6 +80,18 @@ class DebateExecutor:
             return debate
 
         return await bounded([partial(one, job) for job in jobs], self.in_flight)
+
+    async def stream(self, jobs: Iterable[DebateJob], on_done: Callable[[Debate], None], purpose: str = "debate") -> None:
+        """Hold all debates and keep none: on_done hears of each as it ends. Jobs are taken as there is room for them.
+
+        Raises:
+            UserError: the endpoint is gone; debates under way are dropped, finished ones have been reported.
+        """
+
+        async def one(job: DebateJob) -> None:
+            on_done(await self.debate(job, purpose))
+
+        await drain((partial(one, job) for job in jobs), self.in_flight)
 
     async def debate(self, job: DebateJob, purpose: str = "debate") -> Debate:
         """Hold one debate. A call without an answer makes it a failed one, with the reason."""
@@ -171,15 +183,26 @@ def make_turn(persona: str, number: int, key: str, reply: ChatReply, protocol: P
 
 async def bounded(work: Sequence[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
     """Run all, at most `limit` at once, results in order. The first error cancels the rest and is raised."""
-    gate = asyncio.Semaphore(max(1, limit))
+    results: list[T | None] = [None] * len(work)
 
-    async def guarded(start: Callable[[], Awaitable[T]]) -> T:
-        async with gate:
-            return await start()
+    async def at(index: int, start: Callable[[], Awaitable[T]]) -> None:
+        results[index] = await start()
 
-    tasks = [asyncio.ensure_future(guarded(start)) for start in work]
+    await drain((partial(at, index, start) for index, start in enumerate(work)), limit)
+    return cast("list[T]", results)
+
+
+async def drain(work: Iterable[Callable[[], Awaitable[None]]], limit: int) -> None:
+    """Run all, at most `limit` at once, taking the next only when there is room. The first error cancels the rest."""
+    waiting = iter(work)
+
+    async def worker() -> None:
+        for start in waiting:
+            await start()
+
+    tasks = [asyncio.ensure_future(worker()) for _ in range(max(1, limit))]
     try:
-        return await asyncio.gather(*tasks)
+        await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:
             task.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -73,7 +73,13 @@ class RunFolder:
 
     def debates(self) -> list[Debate]:
         """All finished debates of the run, in the order in which they ended."""
-        return [debate_from_json(event["debate"]) for event in read_events(self.events, "debate")]
+        return list(self.each_debate())
+
+    def each_debate(self) -> Iterator[Debate]:
+        """The same one by one, for runs that are larger than memory; none where the run has no events yet."""
+        if self.events.exists():
+            for event in read_events(self.events, "debate"):
+                yield debate_from_json(event["debate"])
 
     def failures(self) -> list[Debate]:
         """The debates that failed and were not held again since: they are missing, each with its reason."""

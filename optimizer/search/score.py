@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -88,8 +88,13 @@ async def evaluate_panel(
         return run
     watcher.note(f"run folder {run.path}")
     personas, started = len(library.personas), time.monotonic()
-    arms: dict[str, list[Debate]] = {}
-    recorded = {(d.candidate, d.item, d.sample): d for d in run.debates()} if run.events.exists() else {}
+    by_id = {item.id: item for item in items}
+    arms = {PANEL: ArmTally(PANEL, by_id), **{control.value: ArmTally(control.value, by_id) for control in controls}}
+    arm_of = {panel.id: PANEL}
+    have: set[tuple[str, str, int]] = set()
+    for debate in run.each_debate():
+        have.add((debate.candidate, debate.item, debate.sample))
+        arms[arm_of.get(debate.candidate, debate.candidate)].add(debate)
     events, ledger = run.open_events(), Ledger(run.calls)
     a_debate = protocol.calls(personas)
     watcher.begin(ledger, repeats * len(items) * (a_debate + sum(control.calls(a_debate) for control in controls)))
@@ -97,21 +102,20 @@ async def evaluate_panel(
     def done(debate: Debate) -> None:
         if not debate.failed:
             events.record("debate", f"{debate.candidate}:{debate.item}:{debate.sample}", debate=debate.to_json())
+        arms[arm_of.get(debate.candidate, debate.candidate)].add(debate)
         watcher.debate_done(debate)
 
     try:
         async with open_panel(settings, planned, ledger, run.server_log, watcher.note) as executor:
             watcher.phase(PANEL)
-            jobs = [DebateJob(item, panel.id, panel.texts, sample) for sample in range(repeats) for item in items]
-            owed = [job for job in jobs if (panel.id, job.item.id, job.sample) not in recorded]
-            held = await executor.run(owed, done)
-            arms[PANEL] = [d for d in recorded.values() if d.candidate == panel.id] + held
+            jobs = (DebateJob(item, panel.id, panel.texts, sample) for sample in range(repeats) for item in items)
+            await executor.stream((job for job in jobs if (panel.id, job.item.id, job.sample) not in have), done)
             for control in controls:
                 watcher.phase(control)
-                arms[control] = []
                 for sample in range(repeats):
-                    arms[control] += await run_control(executor, control, items, personas, sample, done)
-        scores = [score_arm(arm, debates, items) for arm, debates in arms.items()]
+                    owed = (item for item in items if (control.value, item.id, sample) not in have)
+                    await run_control(executor, control, owed, personas, done, sample)
+        scores = [arm.score() for arm in arms.values()]
         run.write_json("summary.json", _summary(scores, items, ledger, time.monotonic() - started, list(panel.texts)))
     finally:
         events.close()
@@ -119,30 +123,44 @@ async def evaluate_panel(
     return run
 
 
-def score_arm(arm: str, debates: Iterable[Debate], items: Sequence[Item]) -> ArmScore:
-    """Score an arm's debates. Failed debates are counted and left out; an item's score is the mean over its repeats."""
-    by_id = {item.id: item for item in items}
-    values: dict[str, list[float]] = {}
-    outcomes: Counter[str] = Counter()
-    failed = ties = 0
-    for debate in debates:
-        score = debate.score(by_id[debate.item])
-        ties += debate.rule == "tie"
+class ArmTally:
+    """Adds an arm's debates up as they come, and keeps none of them.
+
+    Args:
+        arm: its name.
+        items: by id, with gold labels.
+    """
+
+    def __init__(self, arm: str, items: Mapping[str, Item]) -> None:
+        self._arm, self._items = arm, items
+        self._right: dict[str, float] = {}
+        self._held: Counter[str] = Counter()
+        self._outcomes: Counter[str] = Counter()
+        self._failed = self._ties = 0
+
+    def add(self, debate: Debate) -> None:
+        """Count a debate. Failed ones are counted and not scored."""
+        score = debate.score(self._items[debate.item])
+        self._ties += debate.rule == "tie"
         if score is None:
-            failed += 1
-            continue
-        values.setdefault(debate.item, []).append(score)
-        outcomes.update(turn.verdict.outcome.value for turn in debate.turns)
-        outcomes["no decision"] += debate.decision is None
-    scores = {item: sum(found) / len(found) for item, found in values.items()}
-    recall = {}
-    for label in (Label.GROUNDED, Label.NOT_GROUNDED):
-        of_label = [score for item, score in scores.items() if by_id[item].label is label]
-        right = sum(of_label)
-        low, high = wilson_interval(round(right), len(of_label))
-        recall[label.value] = (right / len(of_label) if of_label else float("nan"), low, high)
-    clusters = {item.id: item.cluster for item in items}
-    return ArmScore(arm, accuracy_of(scores, clusters), recall, dict(outcomes), failed, ties, scores)
+            self._failed += 1
+            return
+        self._right[debate.item] = self._right.get(debate.item, 0.0) + score
+        self._held[debate.item] += 1
+        self._outcomes.update(turn.verdict.outcome.value for turn in debate.turns)
+        self._outcomes["no decision"] += debate.decision is None
+
+    def score(self) -> ArmScore:
+        """The scores so far; an item's is the mean over its repeats."""
+        scores = {item: right / self._held[item] for item, right in self._right.items()}
+        recall = {}
+        for label in (Label.GROUNDED, Label.NOT_GROUNDED):
+            of_label = [score for item, score in scores.items() if self._items[item].label is label]
+            right = sum(of_label)
+            low, high = wilson_interval(round(right), len(of_label))
+            recall[label.value] = (right / len(of_label) if of_label else float("nan"), low, high)
+        clusters = {item: self._items[item].cluster for item in scores}
+        return ArmScore(self._arm, accuracy_of(scores, clusters), recall, dict(self._outcomes), self._failed, self._ties, scores)
 
 
 def _summary(

@@ -97,7 +97,9 @@ def control(server: Scripted, which: Control) -> tuple[Debate, Ledger]:
 
     async def go() -> list[Debate]:
         async with ChatClient(Endpoint(server.base_url, "scripted", "identity"), ResponseCache(":memory:"), ledger) as client:
-            return await run_control(DebateExecutor(client, Protocol()), which, make_items(1), personas=3)
+            found: list[Debate] = []
+            await run_control(DebateExecutor(client, Protocol()), which, make_items(1), 3, found.append)
+            return found
 
     return asyncio.run(go())[0], ledger
 
