@@ -15,7 +15,7 @@ from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
-from optimizer.data.splits import SHARES, split_items
+from optimizer.data.splits import SHARES, split_items, spread
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
@@ -110,16 +110,18 @@ def figures(judge: str, sees_evidence: bool, scores: Mapping[str, float], items:
 
 
 async def measure_judges(
-    settings: Settings, models: Sequence[str], note: Callable[[str], None], fresh: bool = False
+    settings: Settings, models: Sequence[str], note: Callable[[str], None], fresh: bool = False, limit: int = 0
 ) -> tuple[RunFolder, list[JudgeFigures]]:
     """Ask each model about every item, with the evidence and without; the words-alone classifier stands first.
 
-    The same call again resumes: answers are recorded in a run folder.
+    The same call again resumes: answers are recorded in a run folder. With a limit, at most so many items are asked, over
+    as many clusters as possible.
 
     Raises:
         UserError: data or server are not right, or the endpoint is gone.
     """
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    items = spread(items, settings.seed, limit) if limit else items
     protocol = Protocol.of(settings.protocol)
     chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]
     plans = [await plan_panel(each, (), items) for each in chosen]

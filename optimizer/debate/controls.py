@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import partial
 
 from optimizer.data.item import Item
-from optimizer.debate.executor import DebateExecutor, drain, make_turn
+from optimizer.debate.executor import DebateExecutor, best_supported, drain, make_turn
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_claim_alone, render_turn
 from optimizer.models.chat import CallTag, ChatRequest
@@ -57,7 +57,8 @@ async def run_control(
     """
 
     async def one(item: Item) -> None:
-        on_done(await _judge(executor, control, item, samples, sample))
+        held = [await _judge(executor, control, piece, samples, sample) for piece in executor.pieces(item)]
+        on_done(held[0] if len(held) == 1 else best_supported(held))
 
     samples = control.calls(executor.protocol.calls(personas))
     await drain((partial(one, item) for item in items), executor.in_flight)

@@ -95,16 +95,16 @@ class DebateExecutor:
 
     async def debate(self, job: DebateJob, purpose: str = "debate") -> Debate:
         """Hold one debate. A call without an answer makes it a failed one, with the reason."""
-        if self.protocol.long_evidence == "error" or self._fits(job):
-            return await self._hold(job, purpose)
-        if self.protocol.long_evidence == "select":
-            return await self._hold(replace(job, item=select_sentences(job.item, self.context)), purpose)
-        pieces = chunks(job.item, self.context)
-        held = [await self._hold(replace(job, item=piece), purpose) for piece in pieces]
-        return best_supported(held)
+        held = [await self._hold(replace(job, item=piece), purpose) for piece in self.pieces(job.item, job.texts)]
+        return held[0] if len(held) == 1 else best_supported(held)
 
-    def _fits(self, job: DebateJob) -> bool:
-        return all(fits(self.voice(name).sees(job.item), self.context) for name in job.texts)
+    def pieces(self, item: Item, roles: Iterable[str] = ()) -> list[Item]:
+        """The item as it is judged: itself where its evidence fits every role's context, else what the protocol's "
+        "policy makes."""
+        policy = self.protocol.long_evidence
+        if policy == "error" or all(fits(self.voice(role).sees(item), self.context) for role in (*roles, "")):
+            return [item]
+        return [select_sentences(item, self.context)] if policy == "select" else chunks(item, self.context)
 
     async def _hold(self, job: DebateJob, purpose: str) -> Debate:
         protocol = self.protocol

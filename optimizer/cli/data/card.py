@@ -16,6 +16,7 @@ def command(
         list[str] | None, typer.Option("--model", help="A judge; give it again for more. Embedded ones if left out.")
     ] = None,
     base_url: options.BaseUrl = None,
+    limit: Annotated[int, typer.Option(min=0, help="Ask judges about at most so many items, over many clusters.")] = 0,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
     runs: options.Runs = None,
@@ -41,11 +42,12 @@ def command(
     )  # fmt: skip
     counts, _ = check_data(settings)
     chosen = models or ([settings.model] if settings.base_url else list(JUDGES))
-    run, judges = run_async(measure_judges(settings, chosen, say, new))
+    run, judges = run_async(measure_judges(settings, chosen, say, new, limit))
     path = data_path(settings.data)
     folder = path if path.is_dir() else path.parent
     about = folder / "about.md"
     text = about.read_text(encoding="utf-8") if about.exists() else f"# {path.name}"
     target = to or folder / "card.md"
-    write_text(target, card_text(text, counts, judges, f"optimizer data card {data}"))
+    made_by = f"optimizer data card {data}" + (f" --limit {limit}" if limit else "")
+    write_text(target, card_text(text, counts, judges, made_by))
     say(f"wrote {target} (answers: {run.path})")
