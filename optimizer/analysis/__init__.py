@@ -1,4 +1,4 @@
-"""What the records of a run show: headroom, so far.
+"""What records show: candidates compared, headroom, what always wrong items share, what a data set gives away.
 
-Public names: Headroom, oracle_headroom (headroom).
+Public names: compare_run (comparison), pool_runs (pool), headroom_report (headroom_report), measure_judges (card).
 """

@@ -1,4 +1,5 @@
-"""Items: what they are, how files of them are read, and how they are split by cluster.
+"""Items: what they are, how files of them are read, checked, split by cluster and made anew; passages to show beside them.
 
-Public names: Item, Label (item), load_items (loaders), split_items, Splits (splits).
+Public names: Item, Label (item), load_items (loaders), split_items, Splits (splits), check_items (checks), load_passages
+(passages).
 """

@@ -1,5 +1,5 @@
-"""The debate: protocol, rendering of turns, reading of answers, aggregation, and the async executor.
+"""The debate: protocol, rendering of turns, reading of answers, aggregation, roles, and the async executor.
 
-Public names: Protocol (protocol), render_turn (render), parse_answer (parse), Verdict, Outcome (verdict),
-decide (aggregate), Debate, Turn (records), DebateExecutor (executor), run_control (controls).
+Public names: plan_panel, open_panel (panel), DebateExecutor (executor), Protocol (protocol), render_turn (render), parse_answer
+(parse), Verdict, Outcome (verdict), decide (aggregate), Debate, Turn (records), run_control (controls).
 """

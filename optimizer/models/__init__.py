@@ -1,4 +1,5 @@
-"""Models: the embedded catalogue, fetching weights, the local llama.cpp server, the chat client, its cache and ledger.
+"""Models: the embedded catalogue, weights, servers (llama.cpp, vLLM), replicas, the chat client, its cache and ledger.
 
-Public names: ChatClient (client), Endpoint (endpoint), ResponseCache (cache), Ledger (ledger), LlamaServer (llama_server).
+Public names: ChatClient (client), Endpoint (endpoint), ResponseCache (cache), Ledger (ledger), plan_serving, serving (provision),
+LlamaServer (llama_server), VllmServers (vllm_server).
 """

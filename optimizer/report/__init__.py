@@ -1,4 +1,4 @@
-"""The report and the comparison of a run's candidates.
+"""Results in words and tables: the HTML page of a run, comparisons, headroom, data cards.
 
-Public names: write_report (page), compare_candidates (comparison).
+Public names: write_report (page), table_rows, markdown (comparison), statements (headroom), card_text (card).
 """
