@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from optimizer.config import Settings
 from optimizer.data.item import Item
@@ -14,11 +17,11 @@ from optimizer.debate.protocol import Protocol
 from optimizer.debate.voices import Voice, check_roles, role_evidence, with_evidence
 from optimizer.models.cache import ResponseCache
 from optimizer.models.client import ChatClient
-from optimizer.models.endpoint import Endpoint
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, context_needed, in_flight, plan_serving, serving
 
 _CALLS_A_DEBATE_AT_ONCE = 8
+_DEFAULT = ""  # the role of all that have no model of their own
 
 
 async def plan_panel(settings: Settings, personas: Sequence[str], items: Iterable[Item]) -> ServingPlan:
@@ -66,20 +69,48 @@ async def open_panel(
     Raises:
         UserError: something cannot be fetched or does not start.
     """
-    protocol = Protocol.of(settings.protocol)
     async with AsyncExitStack() as stack:
         kept = cache or stack.enter_context(ResponseCache(cache_path(settings)))
         ready = await stack.enter_async_context(serving(plan, log, report))
         flights = in_flight(settings, ready)
-
-        async def connect(endpoints: tuple[Endpoint, ...]) -> ChatClient:
+        clients: dict[str, ChatClient] = {}
+        for role, endpoints in {_DEFAULT: ready.default, **ready.roles}.items():
             calls = max(1, flights // len(endpoints)) * _CALLS_A_DEBATE_AT_ONCE
             client = ChatClient(endpoints, kept, ledger, calls, settings.timeout, report=report)
-            return await stack.enter_async_context(client)
+            clients[role] = await stack.enter_async_context(client)
+        yield _executor(settings, ready, clients, flights)
 
-        default = await connect(ready.default)
-        voices = {}
-        for name, role in settings.roles.items():
-            client = await connect(ready.roles[name]) if name in ready.roles else default
-            voices[name] = Voice(client, role.temperature, role.top_p, role_evidence(role), role.evidence_mode == "add")
-        yield DebateExecutor(default, protocol, flights, voices, smallest_context(ready))
+
+def offline_panel(settings: Settings, plan: ServingPlan, cache: ResponseCache) -> DebateExecutor:
+    """An executor that only reads the cache, and counts in a ledger of its own: what would be answered without a call."""
+    ledger = Ledger()
+    roles = {_DEFAULT: plan.default, **plan.roles}
+    clients = {role: ChatClient(endpoints, cache, ledger, offline=True) for role, endpoints in roles.items()}
+    return _executor(settings, plan, clients, 1)
+
+
+def panel_record(settings: Settings, plan: ServingPlan) -> dict[str, Any]:
+    """Models, and what roles have of their own, for the run's record: a run is only resumed when all of it is the same."""
+    own = {
+        name: {
+            "temperature": role.temperature,
+            "top_p": role.top_p,
+            "evidence": _digest(role_evidence(role)),
+            "evidence_mode": role.evidence_mode,
+        }
+        for name, role in settings.roles.items()
+    }
+    return {**plan.record(), **({"voices": own} if own else {})}
+
+
+def _executor(settings: Settings, plan: ServingPlan, clients: Mapping[str, ChatClient], flights: int) -> DebateExecutor:
+    default = clients[_DEFAULT]
+    voices = {
+        name: Voice(clients.get(name, default), role.temperature, role.top_p, role_evidence(role), role.evidence_mode == "add")
+        for name, role in settings.roles.items()
+    }
+    return DebateExecutor(default, Protocol.of(settings.protocol), flights, voices, smallest_context(plan))
+
+
+def _digest(evidence: Mapping[str, tuple[str, ...]]) -> str:
+    return hashlib.sha256(json.dumps(evidence, sort_keys=True).encode()).hexdigest()[:16] if evidence else ""

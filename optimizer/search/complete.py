@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from optimizer.data.item import Item
 from optimizer.debate.executor import DebateExecutor, DebateJob
-from optimizer.debate.panel import open_panel, plan_panel
+from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
@@ -91,7 +91,7 @@ async def complete(run: RunFolder, plan: Completion, watcher: Watcher | None = N
     personas = [name for name in plan.seed.texts if name != SOURCE_SKEPTICISM]
     planned = await plan_panel(settings, personas, plan.items)
     before = run.resolved()["model"]
-    if planned.record() != before:
+    if panel_record(settings, planned) != before:
         raise UserError(
             f"{run.path}: was judged by {before['name']}, but {planned.endpoint.model}, or another version or engine "
             "of it, answers "

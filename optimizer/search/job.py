@@ -15,11 +15,9 @@ from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import Splits, split_items
-from optimizer.debate.executor import DebateExecutor
-from optimizer.debate.panel import open_panel, plan_panel
+from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.models.cache import ResponseCache
-from optimizer.models.client import ChatClient
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
 from optimizer.prompts.files import write_prompts
@@ -72,8 +70,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
     serving = await plan_panel(settings, library.personas, everything)
     seed = Candidate(library.seeds)
     with ResponseCache(cache_path(settings)) as cache:
-        offline = DebateExecutor(ChatClient(serving.endpoint, cache, Ledger(), offline=True), protocol)
-        cached = await count_cached(offline, seed, everything)
+        cached = await count_cached(offline_panel(settings, serving, cache), seed, everything)
         pace = _seconds_a_call(settings, serving, cache)
     plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace)
     resolved = _resolved(settings, protocol, library, components, splits, serving)
@@ -140,7 +137,7 @@ def _resolved(
         "alternatives": {name: {a.name: a.text for a in library.alternatives.get(name, ())} for name in components},
         "protocol": protocol.model_dump(),
         "search": settings.search.model_dump(),
-        "model": serving.record(),
+        "model": panel_record(settings, serving),
         "in_flight": in_flight(settings, serving),
     }
 

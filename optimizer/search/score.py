@@ -17,7 +17,7 @@ from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.executor import DebateJob
-from optimizer.debate.panel import open_panel, plan_panel
+from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.models.ledger import Ledger
@@ -77,7 +77,7 @@ async def evaluate_panel(
         "data": {"name": settings.data, "hash": items_hash(items)},
         "prompts": dict(panel.texts),
         "protocol": protocol.model_dump(),
-        "model": planned.record(),
+        "model": panel_record(settings, planned),
         "controls": [str(control) for control in controls],
         "repeats": repeats,
     }

@@ -13,7 +13,7 @@ from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, split_items, spread
-from optimizer.debate.panel import open_panel, plan_panel
+from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
 from optimizer.models.ledger import Ledger
@@ -131,7 +131,7 @@ async def _hold(
         "data": {"name": settings.data, "split": split, "hash": items_hash(items), "items": [item.id for item in items]},
         "prompts": {candidate.origin: dict(candidate.texts) for candidate in candidates},
         "protocol": protocol.model_dump(),
-        "model": planned.record(),
+        "model": panel_record(settings, planned),
     }
     run, existed = open_run(Path(settings.runs), name, resolved, to_toml(settings), fresh)
     if run.finished:
