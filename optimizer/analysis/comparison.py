@@ -81,14 +81,13 @@ class Comparison:
 class Entry:
     """A candidate to compare: who it is, the length of the text it changes, and the duel that it was in, if any.
 
-    `raced` ones were dropped early; `incumbent` and `order` (clusters with their items, as looked at) are those of the duel.
+    `incumbent` and `order` (clusters with their items, as looked at) are those of the duel.
     """
 
     id: str
     name: str
     component: str = ""
     prompt_tokens: int = 0
-    raced: bool = False
     incumbent: str = ""
     order: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -141,7 +140,8 @@ def compare_debates(
             of_candidate[debate.candidate].append(debate)
     scores = {candidate: item_scores(held, by_id) for candidate, held in of_candidate.items()}
     baseline = scores[entries[0].id]
-    full = [entry.id for entry in entries[1:] if not entry.raced or set(baseline) <= set(scores[entry.id])]
+    asked = {candidate: {debate.item for debate in held} for candidate, held in of_candidate.items()}
+    full = [entry.id for entry in entries[1:] if set(baseline) <= asked[entry.id]]
     differences = {}
     for entry in entries[1:]:
         own = scores[entry.id]
@@ -227,8 +227,7 @@ def _entry(run: RunFolder, row: Mapping[str, str], items: Sequence[Item], seed: 
     for item in duel_order(items, row["id"], seed):
         order.setdefault(item.cluster, []).append(item.id)
     frozen = tuple((cluster, tuple(members)) for cluster, members in order.items())
-    raced = not duel["accepted"] and duel["ended"] != "items used up"
-    return Entry(row["id"], row["origin"], component, length, raced, duel["incumbent"], frozen)
+    return Entry(row["id"], row["origin"], component, length, duel["incumbent"], frozen)
 
 
 def _only(comparison: Comparison, wanted: Sequence[str], run: RunFolder) -> Comparison:

@@ -152,7 +152,7 @@ class Lanes:
         """Give lanes to those who wait, the first first, and come back when the next pause is over."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        still: deque[tuple[str, Lane | None, asyncio.Future[Lane]]] = deque()
+        still: list[tuple[str, Lane | None, asyncio.Future[Lane]]] = []
         while self._waiting and any(lane.room(now) for lane in self.lanes):
             item, failed, future = self._waiting.popleft()
             if future.done():
@@ -163,13 +163,12 @@ class Lanes:
             else:
                 lane.under_way += 1
                 future.set_result(lane)
-        still.extend(self._waiting)
-        self._waiting = still
+        self._waiting.extendleft(reversed(still))
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
         pauses = [lane.paused_until for lane in self.lanes if lane.paused_until > now]
-        if still and pauses:
+        if self._waiting and pauses:
             self._alarm = loop.call_at(min(pauses) + 0.001, self._serve_waiting)
 
 

@@ -76,15 +76,18 @@ def _row(row: CandidateRow) -> list[str]:
     difference = row.difference
     yes, no = (row.recall[label].value for label in ("grounded", "not_grounded"))
     cells = [row.name, str(row.accuracy.items), _with_interval(row.accuracy), f"{_number(yes)} / {_number(no)}"]
-    if difference is None:
+    if difference is not None and row.p_holm is None:
+        # It was stopped because of how it stood: an interval would not hold.
+        cells[2] = f"{100 * row.accuracy.value:.1f}" if row.accuracy.items else "–"
+        cells += [f"{100 * difference.difference:+.1f}", f"+{difference.wins} −{difference.losses}", "–"]
+    elif difference is None:
         cells += ["–", "–", "–"]
     else:
         low, high = 100 * difference.low, 100 * difference.high
-        corrected = [difference.p, row.p_holm, row.p_max_t]
         cells += [
             f"{100 * difference.difference:+.1f} ({low:+.0f} to {high:+.0f})",
             f"+{difference.wins} −{difference.losses}",
-            "–" if row.p_holm is None else " / ".join("–" if p is None else f"{p:.3f}" for p in corrected),
+            f"{difference.p:.3f} / {row.p_holm:.3f} / {row.p_max_t:.3f}",
         ]
     return [*cells, row.verdict, _number(row.tokens)]
 

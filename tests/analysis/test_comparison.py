@@ -84,8 +84,8 @@ def test_a_raced_candidate_has_an_anytime_p_and_no_corrected_one() -> None:
     debates += right_or_wrong(ITEMS[:9], "winner", set(looked_at)) + right_or_wrong(ITEMS[:3], "loser", set())
     entries = [
         Entry("seed", "seed"),
-        Entry("winner", "winner", raced=True, incumbent="seed", order=order),
-        Entry("loser", "loser", raced=True, incumbent="seed", order=order),
+        Entry("winner", "winner", incumbent="seed", order=order),
+        Entry("loser", "loser", incumbent="seed", order=order),
     ]
     _, winner, loser = compare(entries, debates).rows
     assert winner.race is not None
