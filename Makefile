@@ -5,9 +5,9 @@ BIN := .venv/bin
 OPTIMIZER := $(BIN)/optimizer
 OPTIONS = $(if $(PERSONA),--persona $(PERSONA)) $(if $(MODEL),--model $(MODEL)) $(if $(DATA),--data "$(DATA)") $(ARGS)
 
-.PHONY: help setup optimize evaluate compare headroom export report serve test check bench clean
+.PHONY: help setup optimize evaluate compare headroom export report serve test test-vllm check bench clean
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 setup: .venv/ready  ## .venv with everything that is needed
 .venv/ready: pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11 ...")'
@@ -31,6 +31,8 @@ serve: setup  ## keep an embedded model served
 	$(OPTIMIZER) serve $(MODEL) $(ARGS)
 test: setup  ## the whole suite, with one search on a real small model
 	$(BIN)/python -m pytest $(ARGS)
+test-vllm: setup  ## the vLLM path for real: make test-vllm VLLM_PYTHON=/path/to/python (a CPU build will do)
+	VLLM_PYTHON=$(VLLM_PYTHON) $(BIN)/python -m pytest tests/vllm_real -s -o python_files='check_*.py' $(ARGS)
 check: setup  ## lint, format and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 bench: setup  ## what is timed
