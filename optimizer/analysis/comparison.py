@@ -273,7 +273,7 @@ def _verdict(difference: PairedDifference | None, p: float | None, race: Anytime
     if difference is None:
         return "the baseline"
     if p is None:
-        return f"stopped at {len(held) - failed}" + ("" if race is None else f", anytime p = {race.p:.3f}")
+        return f"stopped at {len(held) - failed}" + ("" if race is None else f", anytime p {race.p:.3g}")
     if p > ALPHA:
         return "not distinguishable"
     return "better" if difference.difference > 0 else "worse"

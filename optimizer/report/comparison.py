@@ -72,6 +72,11 @@ def percent(value: float) -> str:
     return "–" if value != value else f"{100 * value:.1f} %"
 
 
+def probability(p: float) -> str:
+    """A p-value with three digits, short: .016, 1."""
+    return "1" if p > 0.9995 else f"{p:.3f}".lstrip("0")
+
+
 def _row(row: CandidateRow) -> list[str]:
     difference = row.difference
     yes, no = (row.recall[label].value for label in ("grounded", "not_grounded"))
@@ -87,7 +92,7 @@ def _row(row: CandidateRow) -> list[str]:
         cells += [
             f"{100 * difference.difference:+.1f} ({low:+.0f} to {high:+.0f})",
             f"+{difference.wins} −{difference.losses}",
-            f"{difference.p:.3f} / {row.p_holm:.3f} / {row.p_max_t:.3f}",
+            " / ".join(probability(p) for p in (difference.p, row.p_holm, row.p_max_t) if p is not None),
         ]
     return [*cells, row.verdict, _number(row.tokens)]
 

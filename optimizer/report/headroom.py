@@ -143,10 +143,13 @@ def _chance(report: HeadroomReport) -> str:
         )
     how = f"{chance.runs} {chance.kind}" + (", by a beta-binomial model fitted to them" if chance.modelled else "")
     gap = 100 * (report.headroom.oracle - chance.oracle)
+    told = (
+        f"The candidates add {gap:+.1f} points to that."
+        if gap > 0
+        else "The candidates' oracle is no higher, so it is no sign that another prompt would do better."
+    )
     return (
-        f"By luck alone an oracle over {chance.of} runs of one prompt would reach {percent(chance.oracle)} (from "
-        f"{how}). What the "
-        f"candidates add to that is {gap:+.1f} points."
+        f"By luck alone an oracle over {chance.of} runs of one prompt would reach {percent(chance.oracle)} (from {how}). {told}"
     )
 
 
