@@ -23,7 +23,9 @@ def command(
     config: options.Config = None,
     assignments: options.Set = None,
     new: options.New = False,
-    to: Annotated[Path | None, typer.Option(help="Where to write it; card.md beside the items if left out.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="Where to write it; beside the items if left out, here for a shipped data set.")
+    ] = None,
 ) -> None:
     """Count the items, check them, ask models about each with the evidence and without, and write all that as Markdown.
 
@@ -32,7 +34,7 @@ def command(
     from optimizer.analysis.card import check_data, measure_judges
     from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import say
-    from optimizer.data.shipped import data_path
+    from optimizer.data.shipped import data_path, datasets_folder
     from optimizer.models.catalogue import JUDGES
     from optimizer.prompts.files import write_text
     from optimizer.report.card import card_text
@@ -47,7 +49,9 @@ def command(
     folder = path if path.is_dir() else path.parent
     about = folder / "about.md"
     text = about.read_text(encoding="utf-8") if about.exists() else f"# {path.name}"
-    target = to or folder / "card.md"
+    # A shipped data set is not the user's to write into.
+    shipped = datasets_folder() in (folder, *folder.parents)
+    target = to or (Path(f"card-{folder.name}.md") if shipped else folder / "card.md")
     made_by = f"optimizer data card {data}" + (f" --limit {limit}" if limit else "")
     write_text(target, card_text(text, counts, judges, made_by))
     say(f"wrote {target} (answers: {run.path})")
