@@ -135,6 +135,8 @@ def _warnings(pool: Pool, clusters: int) -> tuple[str, ...]:
     lines = []
     if clusters < FEW_CLUSTERS:
         lines.append(f"only {clusters} clusters: intervals and p-values are rough under {FEW_CLUSTERS}")
+    if len(pool.models) > 1:
+        lines.append(f"the runs were judged by different models ({', '.join(pool.models)}), pooled here as if by one")
     if pool.partial:
         lines.append(f"{pool.partial} candidates lack items and are left out; --complete K fills in the K best of them")
     return tuple(lines)

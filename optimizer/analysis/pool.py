@@ -33,7 +33,7 @@ class Pool:
     """Members that have a score on every item, the seed first, with their debates; noisy runs of the seed apart.
 
     `debates` has candidate id -> item id -> debate. `control` has the seed's noisy runs, item id -> score each, and
-    `control_kind` says what they are. `partial` counts candidates that lack items and are left out.
+    `control_kind` says what they are. `partial` counts candidates that lack items and are left out. `models` judged the runs.
     """
 
     items: tuple[Item, ...]
@@ -43,6 +43,7 @@ class Pool:
     control_kind: str
     partial: int
     runs: tuple[str, ...]
+    models: tuple[str, ...] = ()
     aggregator: Aggregator = "rule"
 
     @property
@@ -97,6 +98,7 @@ def pool_runs(runs: Sequence[RunFolder]) -> Pool:
         control_kind=kind,
         partial=len(members) - len(full),
         runs=tuple(run.path.name for run in runs),
+        models=tuple(dict.fromkeys(run.resolved()["model"]["name"] for run in runs)),
         aggregator=runs[0].resolved()["protocol"].get("aggregator", "rule"),
     )
 

@@ -99,8 +99,7 @@ class DebateExecutor:
         return held[0] if len(held) == 1 else best_supported(held)
 
     def pieces(self, item: Item, roles: Iterable[str] = ()) -> list[Item]:
-        """The item as it is judged: itself where its evidence fits every role's context, else what the protocol's "
-        "policy makes."""
+        """The item as it is judged: itself where its evidence fits every role's context, else what the policy makes of it."""
         policy = self.protocol.long_evidence
         if policy == "error" or all(fits(self.voice(role).sees(item), self.context) for role in (*roles, "")):
             return [item]
