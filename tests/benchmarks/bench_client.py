@@ -1,5 +1,4 @@
-"""The client: CPU a call, and throughput on a server with latency, as ratios to raw aiohttp on the same server in the "
-"same run."""
+"""The client: CPU a call, and throughput on a server with latency, as ratios to raw aiohttp on the same server."""
 
 from __future__ import annotations
 
