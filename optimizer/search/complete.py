@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from optimizer.data.item import Item
@@ -47,7 +47,7 @@ def plan_completion(run: RunFolder, best: int, controls: int) -> Completion:
     Raises:
         UserError: the run's data has changed.
     """
-    settings, resolved, result = run_settings(run), run.resolved(), run.summary()["result"]
+    settings, resolved = run_settings(run), run.resolved()
     searched = resolved["kind"] == "optimize"
     items = run_splits(run)["dev" if searched else "items"]
     texts = resolved["prompts"] if searched else next(iter(resolved["prompts"].values()))
@@ -58,26 +58,35 @@ def plan_completion(run: RunFolder, best: int, controls: int) -> Completion:
     for debate in run.debates():
         if debate.item in by_id and (score := debate.score(by_id[debate.item])) is not None:
             have.setdefault(debate.candidate, {})[debate.item] = score
-    wanted: dict[str, Candidate] = {}
-    if best and searched:
-        for component in components:
-            for name, text in resolved["alternatives"].get(component, {}).items():
-                candidate = seed.with_text(component, text, f"alternative:{name}")
-                wanted.setdefault(candidate.id, candidate)
-        known = {event["id"].removeprefix("candidate:"): event for event in read_events(run.events, "candidate")}
-        raced = [name for name in known if len(have.get(name, {})) < len(items)]
-        raced.sort(key=lambda name: -sum(have.get(name, {}).values()) / max(1, len(have.get(name, {}))))
-        for name in raced[:best]:
-            event = known[name]
-            candidate = Candidate(event["texts"], event["origin"], event["component"], event["parent"])
-            wanted.setdefault(candidate.id, candidate)
-    candidates = [each for each in wanted.values() if len(have.get(each.id, {})) < len(items) and each.id != result["seed"]]
+    wanted = _dropped_and_untried(run, seed, components, have, len(items), best) if best and searched else []
+    candidates = [each for each in wanted if len(have.get(each.id, {})) < len(items)]
     repeated = controls > 0 and settings.protocol.temperature > 0
     rewritten = [] if repeated else _rewritten(seed, components, controls)
     a_debate = Protocol.of(settings.protocol).calls(sum(name != SOURCE_SKEPTICISM for name in texts))
     owed = sum(len(items) - len(have.get(each.id, {})) for each in (*candidates, *rewritten))
     owed += controls * len(items) if repeated else 0
     return Completion(tuple(items), tuple(candidates), tuple(rewritten), controls if repeated else 0, seed, owed * a_debate)
+
+
+def _dropped_and_untried(
+    run: RunFolder, seed: Candidate, components: Sequence[str], have: Mapping[str, Mapping[str, float]], items: int, best: int
+) -> list[Candidate]:
+    """The alternatives to the seed, and the `best` candidates that lack items, the most right ones first."""
+    alternatives = run.resolved()["alternatives"]
+    found = {
+        candidate.id: candidate
+        for component in components
+        for name, text in alternatives.get(component, {}).items()
+        if (candidate := seed.with_text(component, text, f"alternative:{name}")).id != seed.id
+    }
+    tried = {event["id"].removeprefix("candidate:"): event for event in read_events(run.events, "candidate")}
+    dropped = [name for name in tried if len(have.get(name, {})) < items]
+    dropped.sort(key=lambda name: -sum(have.get(name, {}).values()) / max(1, len(have.get(name, {}))))
+    for name in dropped[:best]:
+        event = tried[name]
+        candidate = Candidate(event["texts"], event["origin"], event["component"], event["parent"])
+        found.setdefault(candidate.id, candidate)
+    return list(found.values())
 
 
 async def complete(run: RunFolder, plan: Completion, watcher: Watcher | None = None) -> None:
