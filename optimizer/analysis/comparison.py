@@ -215,29 +215,34 @@ def call_tokens(run: RunFolder) -> dict[str, int]:
 
 
 def _entry(run: RunFolder, row: Mapping[str, str], items: Sequence[Item], seed: int) -> Entry:
-    component = row.get("component", "")
-    length = 0
+    component, name, length = row.get("component", ""), _short(row["origin"]), 0
     path = run.candidate(row["id"]) / f"{component}.md"
     if component and path.exists():
         length = rough_tokens(path.read_text(encoding="utf-8").strip())
     duel = row.get("duel")
     if not isinstance(duel, Mapping):
-        return Entry(row["id"], row["origin"], component, length)
+        return Entry(row["id"], name, component, length)
     order: dict[str, list[str]] = {}
     for item in duel_order(items, row["id"], seed):
         order.setdefault(item.cluster, []).append(item.id)
     frozen = tuple((cluster, tuple(members)) for cluster, members in order.items())
-    return Entry(row["id"], row["origin"], component, length, duel["incumbent"], frozen)
+    return Entry(row["id"], name, component, length, duel["incumbent"], frozen)
+
+
+def _short(origin: str) -> str:
+    """An alternative goes by its own name; everything else keeps where it came from."""
+    return origin.removeprefix("alternative:")
 
 
 def _only(comparison: Comparison, wanted: Sequence[str], run: RunFolder) -> Comparison:
     if not wanted:
         return comparison
+    asked = {_short(name) for name in wanted}
     known = {row.id for row in comparison.rows} | {row.name for row in comparison.rows}
-    for name in wanted:
+    for name in asked:
         if name not in known:
             raise UserError(f"{run.path}: has no candidate {name!r}; it has {', '.join(row.name for row in comparison.rows)}")
-    kept = tuple(row for index, row in enumerate(comparison.rows) if index == 0 or {row.id, row.name} & set(wanted))
+    kept = tuple(row for index, row in enumerate(comparison.rows) if index == 0 or {row.id, row.name} & asked)
     return replace(comparison, rows=kept)
 
 

@@ -138,5 +138,5 @@ def _warnings(pool: Pool, clusters: int) -> tuple[str, ...]:
     if len(pool.models) > 1:
         lines.append(f"the runs were judged by different models ({', '.join(pool.models)}), pooled here as if by one")
     if pool.partial:
-        lines.append(f"{pool.partial} candidates lack items and are left out; --complete K fills in the K best of them")
+        lines.append(f"left out for lack of items: {pool.partial} of the candidates; --complete K fills in the K best of them")
     return tuple(lines)
