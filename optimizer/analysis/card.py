@@ -120,8 +120,8 @@ async def measure_judges(
     Raises:
         UserError: data or server are not right, or the endpoint is gone.
     """
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
-    items = spread(items, settings.seed, limit) if limit else items
+    everything = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    items = spread(everything, settings.seed, limit) if limit else everything
     protocol = Protocol.of(settings.protocol)
     chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]
     plans = [await plan_panel(each, (), items) for each in chosen]
@@ -156,7 +156,7 @@ async def measure_judges(
     finally:
         events.close()
         ledger.close()
-    results = [figures(WORDS, False, words_alone(items), items)]
+    results = [figures(WORDS, False, words_alone(everything), everything)]
     for planned in endpoints:
         for arm in _ARMS:
             name = _name(planned.model, arm)

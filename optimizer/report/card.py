@@ -9,6 +9,7 @@ from optimizer.data.item import Label
 from optimizer.stats.accuracy import Accuracy
 
 _LABELS = (Label.GROUNDED, Label.NOT_GROUNDED)
+_NATURAL = ("train", "dev", "test", "easy", "medium", "hard")
 _TITLES = {"split": "Split", "category": "Category", "domain": "Domain", "difficulty": "Difficulty"}
 
 
@@ -42,9 +43,15 @@ def _counts(counts: Composition) -> str:
     lines += [f"The checks of `optimizer data check` have {found}.", ""]
     rows = [
         [_TITLES[what], value, *(str(by_label.get(label, 0)) for label in _LABELS), str(sum(by_label.values()))]
-        for (what, value), by_label in sorted(counts.table.items(), key=lambda entry: list(_TITLES).index(entry[0][0]))
+        for (what, value), by_label in sorted(counts.table.items(), key=_place)
     ]
     return "\n".join(lines + _table(["", "", "grounded", "not grounded", "items"], rows))
+
+
+def _place(entry: tuple[tuple[str, str], object]) -> tuple[int, int, str]:
+    """Kinds in the order of their titles, values by name, but splits and difficulties in their natural order."""
+    (what, value), _ = entry
+    return list(_TITLES).index(what), _NATURAL.index(value) if value in _NATURAL else 0, value
 
 
 def _overall(judges: Sequence[JudgeFigures]) -> str:
@@ -83,7 +90,10 @@ def _overall(judges: Sequence[JudgeFigures]) -> str:
 
 def _by_group(judges: Sequence[JudgeFigures], what: str) -> str:
     seeing = [each for each in judges if each.sees_evidence]
-    values = sorted({value for each in seeing for kind, value in each.by if kind == what})
+    values = sorted(
+        {value for each in seeing for kind, value in each.by if kind == what},
+        key=lambda value: (_NATURAL.index(value) if value in _NATURAL else 0, value),
+    )
     if not values:
         return ""
     rows = []
