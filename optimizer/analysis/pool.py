@@ -15,7 +15,8 @@ from optimizer.runs.items import run_splits
 
 POOLED = ("optimize", "compare")
 CONTROL_EVENT = "control"
-REPEATS, REWRITES = "repeats of the seed", "rewrites of the seed that keep its meaning"
+REPEATS = "runs of the seed, repeated"
+REWRITES = "runs of the seed and of rewrites that keep its meaning"
 
 
 @dataclass(frozen=True, slots=True)
