@@ -6,6 +6,7 @@ Exit codes: 0 completed whatever the verdict, 1 error, 2 usage, 130 Ctrl-C.
 from __future__ import annotations
 
 import errno
+import os
 import sys
 
 import typer
@@ -54,6 +55,10 @@ def main() -> None:
         app()
     except UserError as error:
         _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+    except BrokenPipeError:
+        # Whoever read our output, head for one, has enough of it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
             raise

@@ -3,8 +3,8 @@
 A one-sided betting e-process on the signs of clusters. Under the null a cluster that moves at all moves up with
 probability one half or less. The bet on probability q > 1/2 multiplies its wealth by 2q at a rise and 2(1 - q) at a fall;
 the mixture of all such bets, uniform over (1/2, 1], is a non-negative supermartingale under the null, so by Ville's
-inequality it exceeds 1/alpha with probability at most alpha, however often one looks. It never rejects for a challenger
-that is worse: bets are on rises alone.
+inequality it exceeds 1/alpha with probability at most alpha, however often one looks. Bets are on rises alone, so falls
+never make a p small: a worse challenger is rejected for by an early run of luck at most.
 """
 
 from __future__ import annotations
