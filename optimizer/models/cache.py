@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from optimizer.errors import UserError
 from optimizer.models.chat import ChatReply
+
+_LOCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,8 @@ class CachedModel:
 class ResponseCache:
     """Answers by request key. Errors, and answers that a content filter stopped, are never stored.
 
+    Within an event loop the answers that come in one turn of the loop are written in one transaction, at the turn's end.
+
     Args:
         path: the SQLite file, made where missing; ":memory:" lives as long as the object.
     """
@@ -31,9 +37,11 @@ class ResponseCache:
     def __init__(self, path: Path | str) -> None:
         if path != ":memory:":
             Path(path).parent.mkdir(parents=True, exist_ok=True)
+        self._pending: dict[str, tuple[str, ChatReply]] = {}
+        self._broken: UserError | None = None
         try:
-            self._db = sqlite3.connect(path, timeout=60.0, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)
+            self._use_write_ahead_log()
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, model TEXT NOT NULL, reply TEXT NOT NULL)"
@@ -45,19 +53,67 @@ class ResponseCache:
 
     def get(self, key: str) -> ChatReply | None:
         """The stored answer, or None."""
+        if key in self._pending:
+            return self._pending[key][1]
         row = self._db.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
         return ChatReply(**json.loads(row[0])) if row else None
 
     def put(self, key: str, model: str, reply: ChatReply) -> None:
-        """Store an answer; the first one stays where two processes asked at once."""
+        """Store an answer; the first one stays where two processes asked at once.
+
+        Raises:
+            UserError: this answer, or one of the turn before, could not be written.
+        """
+        self._tell()
         if reply.finish_reason == "content_filter":
             return
+        self._pending.setdefault(key, (model, reply))
         try:
-            self._db.execute("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", (key, model, json.dumps(asdict(reply))))
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._flush()
+        else:
+            if len(self._pending) == 1:
+                loop.call_soon(self._flush_later)
+
+    def _flush(self) -> None:
+        """Write what is pending."""
+        rows = [(key, model, reply.as_json()) for key, (model, reply) in self._pending.items()]
+        self._pending.clear()
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                self._db.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", rows)
         except sqlite3.OperationalError as error:
             raise UserError(
                 f"the response cache cannot be written ({error}); free disk space or give another with --cache"
             ) from error
+
+    def _flush_later(self) -> None:
+        """Write at the end of a loop's turn, where nobody hears an error: the next call is told."""
+        if self._pending:
+            try:
+                self._flush()
+            except UserError as error:
+                self._broken = error
+
+    def _tell(self) -> None:
+        """Raise the error that a flush met, once."""
+        broken, self._broken = self._broken, None
+        if broken is not None:
+            raise broken
+
+    def _use_write_ahead_log(self) -> None:
+        """Switch the file to a write-ahead log. SQLite does not wait for a lock here, so that we do."""
+        deadline = time.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
 
     def seconds_per_call(self, model: str) -> float | None:
         """The median latency of the last answers of a model, or None where there are fewer than five."""
@@ -104,8 +160,13 @@ class ResponseCache:
         return problems
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Write what is pending, and close the file."""
+        try:
+            if self._pending:
+                self._flush()
+            self._tell()
+        finally:
+            self._db.close()
 
     def __enter__(self) -> ResponseCache:
         return self

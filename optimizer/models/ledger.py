@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -54,7 +53,7 @@ class Ledger:
         line = {
             "v": LEDGER_VERSION,
             "key": key,
-            **asdict(tag),
+            **tag.fields(),
             "paid": paid,
             "attempts": attempts,
             "finish_reason": reply.finish_reason,
@@ -70,7 +69,7 @@ class Ledger:
 
     def record_failure(self, key: str, tag: CallTag, reason: str, attempts: int) -> None:
         """Count a call that got no answer. It is no distinct request: it is still owed."""
-        line = {"v": LEDGER_VERSION, "key": key, **asdict(tag), "failed": reason, "attempts": attempts}
+        line = {"v": LEDGER_VERSION, "key": key, **tag.fields(), "failed": reason, "attempts": attempts}
         self.counts["failed"] += 1
         self._write(line)
 

@@ -64,6 +64,7 @@ class HttpTransport:
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
+        self._headers: dict[str, dict[str, str]] = {}  # by base URL: reading the environment costs as much as the JSON
 
     async def open(self) -> None:
         self._session = aiohttp.ClientSession(
@@ -79,8 +80,11 @@ class HttpTransport:
             raise RuntimeError("a transport is used before it is opened: enter the client with async with")
         started = time.monotonic()
         url = f"{endpoint.base_url}/chat/completions"
+        headers = self._headers.get(endpoint.base_url)
+        if headers is None:
+            headers = self._headers[endpoint.base_url] = endpoint.headers
         try:
-            async with self._session.post(url, json=_body(endpoint, request), headers=endpoint.headers) as response:
+            async with self._session.post(url, json=_body(endpoint, request), headers=headers) as response:
                 raw = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             gone = isinstance(error, aiohttp.ClientConnectorError)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import statistics
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -147,11 +148,15 @@ def test_throughput_on_a_server_with_latency(tmp_path: Path) -> None:
                 "≥ .9",
             )
             assert share >= 0.9
-        raw = measured(raw_calls(url), 512 * 6, 512)[1]
-        wall = measured(client_calls(url, tmp_path, 512), 512 * 6, 512)[1]
+        calls, walls = 512 * 12, []
+        for repeat in range(3):  # in turn, so that what else the machine does meets both
+            raw = measured(raw_calls(url), calls, 512)[1]
+            (tmp_path / f"512-{repeat}").mkdir()
+            walls.append((raw, measured(client_calls(url, tmp_path / f"512-{repeat}", 512), calls, 512)[1]))
+        raw, wall = (statistics.median(each) for each in zip(*walls, strict=True))
         record(
             "throughput at 200 ms latency, 512 in flight",
-            f"{1 / wall:.0f} calls a second",
+            f"{1 / wall:.0f} calls a second, raw aiohttp {1 / raw:.0f} (medians of 3)",
             f"{raw / wall:.2f} of raw aiohttp",
             "≥ .9",
         )

@@ -204,3 +204,41 @@ def test_two_processes_may_write_the_same_cache(tmp_path: Path) -> None:
     with ResponseCache(path) as cache:
         assert cache.models()[0].answers == 200
         assert cache.verify() == []
+
+
+def test_a_cache_that_many_make_at_once_is_made(tmp_path: Path) -> None:
+    """SQLite reports a lock at once, without waiting, where two switch a new file to its write-ahead log."""
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
+
+    barrier = Barrier(6)
+
+    def open_at_once(number: int) -> None:
+        for attempt in range(20):
+            barrier.wait(20)
+            ResponseCache(tmp_path / f"{attempt}.sqlite").close()
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(open_at_once, range(6)))
+
+
+def test_answers_of_one_turn_are_written_together_and_a_full_disk_is_told(tmp_path: Path) -> None:
+    async def go(cache: ResponseCache) -> None:
+        for number in range(5):
+            cache.put(f"key{number}", "m", ChatReply("text", "stop"))
+        assert cache.get("key4") == ChatReply("text", "stop")
+        assert cache.models() == []  # not written yet
+        await asyncio.sleep(0)
+        assert cache.models()[0].answers == 5
+        cache._db.execute("PRAGMA max_page_count = 1")
+        cache.put("large", "m", ChatReply("x" * 100_000, "stop"))
+        await asyncio.sleep(0)
+        with pytest.raises(UserError, match="cannot be written"):
+            cache.put("next", "m", ChatReply("text", "stop"))
+
+    with ResponseCache(tmp_path / "c.sqlite") as cache:
+        asyncio.run(go(cache))
+        assert cache.models()[0].answers == 5
+        cache._pending["large"] = ("m", ChatReply("x" * 100_000, "stop"))
+        with pytest.raises(UserError, match="cannot be written"):
+            cache.close()
