@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,7 @@ def vllm_command(options: VllmOptions, replica: int = 0, python: str = sys.execu
         "--host", "127.0.0.1",
         "--port", str(options.port + replica),
         "--enable-prefix-caching",
+        "--enable-prompt-tokens-details",
         "--generation-config", "vllm",
         "--max-logprobs", "20",
         *parallel,
@@ -134,6 +136,7 @@ class VllmServers:
     ) -> None:
         self.options, self.log, self._report, self._python, self._need_gpu = options, log, report, python, need_gpu
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._log_sizes: list[int] = []  # before this start
 
     @property
     def base_urls(self) -> list[str]:
@@ -154,6 +157,7 @@ class VllmServers:
                 self._report(prefix + " ".join(command))
                 environment = {**os.environ, **({"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else {})}
                 with self._log_file(index).open("ab") as log:
+                    self._log_sizes.append(log.tell())
                     # A session of its own: the whole group can be stopped, workers included, and Ctrl-C does not reach it first.
                     self._processes.append(
                         subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
@@ -213,9 +217,12 @@ class VllmServers:
         self._report(f"{self.options.name} answers at {base}/v1")
 
     def _tail(self, replica: int) -> str:
-        lines = self._log_file(replica).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        told = next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "no output")
-        return f"{told.strip()[:300]} (log: {self._log_file(replica)})"
+        """Why it ended: the first error that its log names since this start; those after it are consequences."""
+        text = self._log_file(replica).read_bytes()[self._log_sizes[replica] :].decode("utf-8", errors="replace")
+        lines = text.strip().splitlines()
+        errors = (match[0] for line in lines if (match := re.search(r"\w*(Error|Exception): .+", line)))
+        told = next(errors, lines[-1].strip() if lines else "no output")
+        return f"{told[:500]} (log: {self._log_file(replica)})"
 
     def _stop(self) -> None:
         for process in self._processes:

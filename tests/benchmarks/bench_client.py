@@ -114,26 +114,6 @@ def measured(calls: Any, count: int, at_once: int = AT_ONCE) -> tuple[float, flo
     return asyncio.run(go())
 
 
-def test_cpu_a_call_against_raw_aiohttp(tmp_path: Path) -> None:
-    with plain_server() as url:
-        measured(raw_calls(url), CALLS)  # warm up
-        base = measured(raw_calls(url), CALLS)[0]
-        transport = measured(transport_calls(url), CALLS)[0]
-        full = measured(client_calls(url, tmp_path), CALLS)[0]
-        peers = {
-            "openai": measured(openai_calls(url), PEER_CALLS)[0],
-            "dspy.LM": measured(dspy_calls(url), PEER_CALLS)[0],
-            "litellm": measured(litellm_calls(url), PEER_CALLS)[0],
-        }
-    what = f"CPU a call at {AT_ONCE} at once"
-    record(f"{what}: transport", f"{1e3 * transport:.2f} ms, raw aiohttp {1e3 * base:.2f}", f"{transport / base:.2f}", "≤ 1.5")
-    record(f"{what}: with cache and ledger", f"{1e3 * full:.2f} ms", f"{full / base:.2f}", "≤ 3")
-    for name, cpu in peers.items():
-        record(f"{what}: {name}", f"{1e3 * cpu:.2f} ms", f"{cpu / base:.2f}")
-    assert transport / base <= MOST_TRANSPORT
-    assert full / base <= MOST_FULL
-
-
 def test_throughput_on_a_server_with_latency(tmp_path: Path) -> None:
     with plain_server(LATENCY) as url:
         for at_once in (1, 8, 64):
@@ -161,3 +141,24 @@ def test_throughput_on_a_server_with_latency(tmp_path: Path) -> None:
             "≥ .9",
         )
         assert raw / wall >= 0.9
+
+
+# After the throughput, since litellm once imported slows down whatever runs in its process.
+def test_cpu_a_call_against_raw_aiohttp(tmp_path: Path) -> None:
+    with plain_server() as url:
+        measured(raw_calls(url), CALLS)  # warm up
+        base = measured(raw_calls(url), CALLS)[0]
+        transport = measured(transport_calls(url), CALLS)[0]
+        full = measured(client_calls(url, tmp_path), CALLS)[0]
+        peers = {
+            "openai": measured(openai_calls(url), PEER_CALLS)[0],
+            "dspy.LM": measured(dspy_calls(url), PEER_CALLS)[0],
+            "litellm": measured(litellm_calls(url), PEER_CALLS)[0],
+        }
+    what = f"CPU a call at {AT_ONCE} at once"
+    record(f"{what}: transport", f"{1e3 * transport:.2f} ms, raw aiohttp {1e3 * base:.2f}", f"{transport / base:.2f}", "≤ 1.5")
+    record(f"{what}: with cache and ledger", f"{1e3 * full:.2f} ms", f"{full / base:.2f}", "≤ 3")
+    for name, cpu in peers.items():
+        record(f"{what}: {name}", f"{1e3 * cpu:.2f} ms", f"{cpu / base:.2f}")
+    assert transport / base <= MOST_TRANSPORT
+    assert full / base <= MOST_FULL

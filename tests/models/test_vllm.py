@@ -63,6 +63,7 @@ def test_the_command_has_prefix_caching_neutral_sampling_log_probabilities_and_w
     for part in (
         "--port 9001",
         "--enable-prefix-caching",
+        "--enable-prompt-tokens-details",
         "--generation-config vllm",
         "--max-logprobs 20",
         "--tensor-parallel-size 2",

@@ -54,10 +54,11 @@ def served(model: str) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    on_cpu = os.environ.get("VLLM_CPU", "1") == "1"
     command = [
         sys.executable, "-m", "optimizer", "serve", model, "--engine", "vllm", "--served-name", "judge", "--port", str(port),
-        "--python", PYTHON, *(["--cpu"] if os.environ.get("VLLM_CPU", "1") == "1" else []),
-        "--", "--max-model-len", "2048", "--max-num-seqs", "8",
+        "--python", PYTHON, *(["--cpu"] if on_cpu else []),
+        "--", "--max-model-len", "2048", "--max-num-seqs", "8", *(["--gpu-memory-utilization", "0.4"] if on_cpu else []),
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
