@@ -41,12 +41,15 @@ class SplitSettings(Strict):
 
 
 class SearchSettings(Strict):
-    """The search: its budget, the duel, and how many prompts reflection may propose for a component."""
+    """The search: its budget, and what it may propose in which order."""
 
     budget: int = Field(default=520, ge=1, description="calls, the sealed test included; requests asked twice count once")
-    lead: int = Field(default=2, ge=1, description="a candidate that leads by so many dev items takes over")
-    trail: int = Field(default=2, ge=1, description="one that trails by so many is dropped")
-    reflections: int = Field(default=2, ge=0, description="reflected proposals for each component")
+    schedule: Literal["sequential", "round_robin"] = Field(
+        default="sequential", description="one component after the other, or one proposal for each in turn"
+    )
+    reflections: int = Field(
+        default=-1, ge=-1, description="reflected proposals for each component and sweep; -1 is as many as the budget buys"
+    )
     sweeps: int = Field(default=1, ge=1, description="rounds over all components; it ends earlier when nothing changes")
     token_cap: int = Field(default=120, ge=10, description="the longest prompt in tokens, roughly counted")
 

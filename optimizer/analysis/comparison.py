@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from optimizer.runs.folder import RunFolder
 from optimizer.runs.items import run_splits
 from optimizer.runs.seal import SealRegister
 from optimizer.search.candidate import rough_tokens
-from optimizer.search.duel import duel_order
 from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.anytime import AnytimeResult, anytime_difference
 from optimizer.stats.clusters import FEW_CLUSTERS, Floats
@@ -110,7 +110,7 @@ def compare_run(run: RunFolder, wanted: Sequence[str] = ()) -> Comparison:
     split = "dev" if kind == "optimize" else resolved["data"]["split"]
     items = splits["dev" if kind == "optimize" else "items"]
     debates = [*run.debates(), *run.failures()]
-    entries = [_entry(run, row, items, resolved.get("seed", 0)) for row in result["candidates"]]
+    entries = [_entry(run, row, items) for row in result["candidates"]]
     comparison = compare_debates(run.path.name, split, entries, debates, items, call_tokens(run))
     return _only(comparison, wanted, run)
 
@@ -214,7 +214,7 @@ def call_tokens(run: RunFolder) -> dict[str, int]:
     return found
 
 
-def _entry(run: RunFolder, row: Mapping[str, str], items: Sequence[Item], seed: int) -> Entry:
+def _entry(run: RunFolder, row: Mapping[str, str], items: Sequence[Item]) -> Entry:
     component, name, length = row.get("component", ""), _short(row["origin"]), 0
     path = run.candidate(row["id"]) / f"{component}.md"
     if component and path.exists():
@@ -222,11 +222,16 @@ def _entry(run: RunFolder, row: Mapping[str, str], items: Sequence[Item], seed: 
     duel = row.get("duel")
     if not isinstance(duel, Mapping):
         return Entry(row["id"], name, component, length)
-    order: dict[str, list[str]] = {}
-    for item in duel_order(items, row["id"], seed):
-        order.setdefault(item.cluster, []).append(item.id)
-    frozen = tuple((cluster, tuple(members)) for cluster, members in order.items())
-    return Entry(row["id"], name, component, length, duel["incumbent"], frozen)
+    return Entry(row["id"], name, component, length, duel["incumbent"], _clusters_in_order(duel["order"], items))
+
+
+def _clusters_in_order(order: Sequence[str], items: Sequence[Item]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Clusters with their items as a duel looked at them. What comes of a cluster a second time is no second bet."""
+    cluster_of = {item.id: item.cluster for item in items}
+    groups: dict[str, tuple[str, ...]] = {}
+    for cluster, members in groupby(order, key=cluster_of.__getitem__):
+        groups.setdefault(cluster, tuple(members))
+    return tuple(groups.items())
 
 
 def _short(origin: str) -> str:

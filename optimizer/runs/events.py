@@ -6,11 +6,18 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from optimizer.errors import UserError
 
 EVENTS_VERSION = 1
+
+
+class Journal(Protocol):
+    """Takes down what happens."""
+
+    def record(self, kind: str, identity: str, **fields: Any) -> bool:
+        """Take down an event unless it is there; whether it was new."""
 
 
 class EventLog:

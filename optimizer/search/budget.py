@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from optimizer.models.ledger import Ledger
+from typing import Protocol
+
+
+class BudgetSpent(Exception):
+    """The next step would exceed the budget."""
+
+
+class Meter(Protocol):
+    """What counts the spending: a ledger."""
+
+    @property
+    def distinct(self) -> int:
+        """How many different requests were made."""
 
 
 class Budget:
@@ -14,7 +26,7 @@ class Budget:
         set_aside: kept for the sealed test until `release`.
     """
 
-    def __init__(self, limit: int, ledger: Ledger, set_aside: int = 0) -> None:
+    def __init__(self, limit: int, ledger: Meter, set_aside: int = 0) -> None:
         self.limit, self._ledger, self._set_aside = limit, ledger, set_aside
 
     @property

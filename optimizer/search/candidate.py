@@ -37,6 +37,16 @@ class Candidate:
         return Candidate({**self.texts, component: text}, origin, component, self.id, idea)
 
 
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A text of a component that did not help, or was never tried, and why."""
+
+    component: str
+    origin: str
+    text: str
+    reason: str
+
+
 def rough_tokens(text: str) -> int:
     """About how many tokens an English text takes: a token is about four characters."""
     return -(-len(text) // 4)

@@ -1,22 +1,57 @@
-"""The duel: challenger against incumbent, item by item, until one leads by enough. It moves the incumbent and claims nothing."""
+"""The duel: challenger against incumbent, batch by batch, until going on is not worth its cost. It claims nothing.
+
+What it learns goes into the quality model; who leads afterwards is read from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from optimizer.data.item import Item
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
-from optimizer.search.evaluate import Evaluator
+from optimizer.search.quality import QualityModel
+from optimizer.search.stopping import StoppingRule
 from optimizer.stats.anytime import shuffled_clusters
 
 MOST_MISSING = 0.1  # of a challenger's items; with more it does not take over, whatever the rest says
+_INFORMATIVE = 0.4  # of all information: the items that hold it come first
+_AHEAD, _AT_LEAST = 1.5, 20  # the incumbent is known this much better than its challengers: all are compared with it
+
+
+class Scorer(Protocol):
+    """Evaluates candidates on items and remembers. `batch` is how many debates keep the servers busy."""
+
+    @property
+    def batch(self) -> int: ...
+
+    async def evaluate(self, candidate: Candidate, items: Sequence[Item]) -> object:
+        """Hold what was not held yet."""
+
+    def scores(self, candidate: Candidate, items: Sequence[Item]) -> dict[str, float]:
+        """Scores in [0, 1] by item id over what was held; failed debates are missing."""
+
+    def tried(self, candidate: Candidate, items: Sequence[Item]) -> int:
+        """On how many of these items it was evaluated, failed debates included."""
+
+    def cost_bound(self, candidate: Candidate, parent: Candidate, items: Sequence[Item]) -> int:
+        """The most calls that evaluating can take, given what the parent was asked on the same items."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuelResult:
-    """How a duel went: discordant items won and lost over the items compared, those without a score, and why it ended."""
+    """How a duel went.
+
+    Attributes:
+        accepted: whether the challenger leads the search after it.
+        wins, losses: items won and lost over those compared.
+        compared, missing: items on which both have a score, and where one has none.
+        ended: why, in words.
+        order: ids of the items in the order in which they were looked at.
+    """
 
     challenger: str
     incumbent: str
@@ -26,54 +61,76 @@ class DuelResult:
     compared: int
     missing: int
     ended: str
+    order: tuple[str, ...]
 
 
-def duel_order(items: Sequence[Item], challenger: str, seed: int) -> list[Item]:
-    """The items by shuffled cluster, those of a cluster in a row: the anytime-valid p bets on whole clusters."""
+def duel_order(items: Sequence[Item], challenger: str, seed: int, information: Mapping[str, float]) -> list[Item]:
+    """The informative items by shuffled cluster, then the others likewise; those of a cluster in a row.
+
+    The order within both depends on the seed and the challenger alone, so neither timing nor parallelism changes the result,
+    and the anytime-valid p may bet on one cluster after the other.
+    """
     place = {cluster: index for index, cluster in enumerate(shuffled_clusters((i.cluster for i in items), seed, challenger))}
-    return sorted(items, key=lambda item: (place[item.cluster], item.id))
+    ranked = sorted(items, key=lambda item: (-round(information[item.id], 6), place[item.cluster], item.id))
+    needed = _INFORMATIVE * sum(information.values())
+    first: set[str] = set()
+    for item in ranked:
+        if needed <= 0:
+            break
+        first.add(item.id)
+        needed -= information[item.id]
+    return sorted(items, key=lambda item: (item.id not in first, place[item.cluster], item.id))
 
 
 async def duel(
-    evaluator: Evaluator,
+    scorer: Scorer,
+    model: QualityModel,
+    rule: StoppingRule,
     incumbent: Candidate,
     challenger: Candidate,
-    items: Sequence[Item],
-    lead: int,
-    trail: int,
+    order: Sequence[Item],
     budget: Budget,
-    seed: int,
 ) -> DuelResult:
-    """Compare on shuffled items, a batch at a time, decided item by item in their order.
+    """Compare on the items in their order, until the rule, the items or the budget end it.
 
-    Accepted at wins - losses = lead; dropped at -trail, when the items are used up, or when the budget is. The order
-    depends on the seed and the challenger alone, so neither timing nor parallelism changes the result.
+    `accepted` of the result is left False: the caller knows who leads.
     """
-    order = duel_order(items, challenger.id, seed)
-    wins = losses = compared = missing = 0
-    batch_size = max(1, evaluator.executor.in_flight)
-
-    def result(accepted: bool, ended: str) -> DuelResult:
-        return DuelResult(challenger.id, incumbent.id, accepted, wins, losses, compared, missing, ended)
-
-    for start in range(0, len(order), batch_size):
-        batch = order[start : start + batch_size]
-        cost = evaluator.cost_bound(incumbent, incumbent, batch) + evaluator.cost_bound(challenger, incumbent, batch)
+    looked: list[Item] = []
+    ended = "items used up"
+    for start in range(0, len(order), scorer.batch):
+        batch = order[start : start + scorer.batch]
+        reference = batch if model.seen(incumbent.id) < _AHEAD * (len(looked) + len(batch)) + _AT_LEAST else []
+        cost = scorer.cost_bound(incumbent, incumbent, reference) + scorer.cost_bound(challenger, incumbent, batch)
         if not budget.affords(cost):
-            return result(False, "budget")
-        await evaluator.evaluate(incumbent, batch)
-        await evaluator.evaluate(challenger, batch)
-        ours, theirs = evaluator.scores(incumbent, batch), evaluator.scores(challenger, batch)
-        for item in batch:
-            if item.id not in ours or item.id not in theirs:
-                missing += 1
-                continue
-            compared += 1
-            wins += theirs[item.id] > ours[item.id]
-            losses += theirs[item.id] < ours[item.id]
-            if wins - losses >= lead:
-                few = missing <= MOST_MISSING * (compared + missing)
-                return result(few, "leads" if few else "too many debates failed")
-            if losses - wins >= trail:
-                return result(False, "trails")
-    return result(False, "items used up")
+            ended = "budget"
+            break
+        await asyncio.gather(scorer.evaluate(incumbent, reference), scorer.evaluate(challenger, batch))
+        looked += batch
+        model.observe(incumbent.id, scorer.scores(incumbent, reference))
+        model.observe(challenger.id, scorer.scores(challenger, batch))
+        model.fit()
+        if too_many_missing(scorer, challenger, looked, _AT_LEAST):
+            ended = "too many debates failed"
+            break
+        if not rule.goes_on(model.evidence(challenger.id)):
+            ended = "decided"
+            break
+    ours, theirs = scorer.scores(incumbent, looked), scorer.scores(challenger, looked)
+    both = [item.id for item in looked if item.id in ours and item.id in theirs]
+    return DuelResult(
+        challenger.id,
+        incumbent.id,
+        accepted=False,
+        wins=sum(theirs[item] > ours[item] for item in both),
+        losses=sum(theirs[item] < ours[item] for item in both),
+        compared=len(both),
+        missing=sum(item.id not in theirs for item in looked),
+        ended=ended,
+        order=tuple(item.id for item in looked),
+    )
+
+
+def too_many_missing(scorer: Scorer, candidate: Candidate, items: Sequence[Item], at_least: int = 0) -> bool:
+    """Whether more of a candidate's debates failed than one may overlook; their number counts as `at_least` so many."""
+    tried = scorer.tried(candidate, items)
+    return tried - len(scorer.scores(candidate, items)) > MOST_MISSING * max(tried, at_least)

@@ -32,6 +32,11 @@ class Evaluator:
         self._debates: dict[str, dict[str, Debate]] = {}
         self._watcher: Watcher = watcher or Silent()
 
+    @property
+    def batch(self) -> int:
+        """How many debates keep the servers busy."""
+        return max(1, self.executor.in_flight)
+
     async def evaluate(self, candidate: Candidate, items: Sequence[Item]) -> dict[str, Debate]:
         """The candidate's debates on these items by item id; failed ones are held again.
 
@@ -62,6 +67,11 @@ class Evaluator:
         known = self.known(candidate)
         found = {item.id: known[item.id].score(item) for item in items if item.id in known}
         return {item: score for item, score in found.items() if score is not None}
+
+    def tried(self, candidate: Candidate, items: Iterable[Item]) -> int:
+        """On how many of these items it was evaluated, failed debates included."""
+        known = self.known(candidate)
+        return sum(item.id in known for item in items)
 
     def cost_bound(self, candidate: Candidate, parent: Candidate, items: Sequence[Item]) -> int:
         """The most calls that evaluating can take, given what the parent's debates on the same items already asked."""

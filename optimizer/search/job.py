@@ -24,12 +24,13 @@ from optimizer.prompts.files import write_prompts
 from optimizer.prompts.library import PromptLibrary, load_library
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
-from optimizer.search.ascent import CoordinateAscent, SearchOutcome
+from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import TestResult, open_test
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.plan import Plan, count_cached, make_plan
+from optimizer.search.proposers import Alternatives, Crossover, Proposer, Reflection
 from optimizer.search.watch import Silent, Watcher
 
 SUMMARY_VERSION = 1
@@ -72,7 +73,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
     with ResponseCache(cache_path(settings)) as cache:
         cached = await count_cached(offline_panel(settings, serving, cache), seed, everything)
         pace = _seconds_a_call(settings, serving, cache)
-    plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace)
+    plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace, in_flight(settings, serving))
     resolved = _resolved(settings, protocol, library, components, splits, serving)
     return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
 
@@ -97,10 +98,7 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
         async with open_panel(job.settings, job.serving, ledger, run.server_log, watcher.note) as executor:
             evaluator = Evaluator(executor, events, recorded, watcher)
             budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
-            ascent = CoordinateAscent(
-                evaluator, job.splits, job.library.alternatives, job.settings.search, budget, events,
-                job.settings.seed, watcher,
-            )  # fmt: skip
+            ascent = CoordinateAscent(evaluator, _proposers(job, evaluator, budget), _climb(job), budget, events, watcher)
             outcome = await ascent.run(job.seed, job.components)
             watcher.phase("sealed test")
             budget.release()
@@ -110,6 +108,18 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
         events.close()
         ledger.close()
     return run
+
+
+def _climb(job: OptimizeJob) -> Climb:
+    search = job.settings.search
+    return Climb(job.splits.dev, job.splits.train, search.schedule, search.sweeps, search.token_cap, job.settings.seed)
+
+
+def _proposers(job: OptimizeJob, evaluator: Evaluator, budget: Budget) -> list[Proposer]:
+    search = job.settings.search
+    most = None if search.reflections < 0 else search.reflections
+    reflection = Reflection(evaluator, job.splits.train, budget, most, search.token_cap, job.settings.seed)
+    return [Alternatives(job.library.alternatives), reflection, Crossover()]
 
 
 def _resolved(
@@ -196,7 +206,7 @@ def _write_result(
                 "stopped": outcome.stopped,
                 "test": result.to_json(),
                 "candidates": _candidates(job, evaluator, outcome),
-                "rejected": outcome.rejected,
+                "rejected": outcome.refused,
                 "headroom": _headroom(job, evaluator, outcome),
                 "calls": ledger.distinct,
             },

@@ -51,6 +51,7 @@ def make_plan(
     settings: SearchSettings,
     cached: int,
     seconds_a_call: float | None,
+    batch: int,
 ) -> Plan:
     """Work the plan out.
 
@@ -59,9 +60,10 @@ def make_plan(
         components: what is searched.
         personas: who speaks in a debate.
         protocol: how the debates are held.
-        settings: the budget and the duel's bounds.
+        settings: the budget, and whether there is reflection.
         cached: the seed's calls that are answered already.
         seconds_a_call: wall time a call with as many in flight as the run will have, or None.
+        batch: debates after which a duel may end.
 
     Raises:
         UserError: the budget does not even buy the seed, one proposal and the sealed test.
@@ -80,7 +82,8 @@ def make_plan(
     search_calls = settings.budget - seed_calls - test_calls
     shared = len(personas) - 1 if alone else 0  # a proposal changes one component
     dearest = sizes["dev"] * (calls_a_debate - shared)
-    cheapest = settings.trail * protocol.rounds  # dropped at once, and but for the changed persona all was said before
+    # Dropped after one batch, and but for the changed persona all was said before.
+    cheapest = min(batch, sizes["dev"]) * protocol.rounds
     if search_calls < dearest:
         raise UserError(
             f"a budget of {settings.budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "

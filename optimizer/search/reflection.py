@@ -15,7 +15,7 @@ from optimizer.debate.render import display_name
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
 from optimizer.models.client import ChatClient
 from optimizer.prompts.library import SOURCE_SKEPTICISM
-from optimizer.search.candidate import Candidate
+from optimizer.search.candidate import Candidate, Rejection
 
 _DEBATES_SHOWN = 4
 _EVIDENCE_WORDS = 90
@@ -56,7 +56,7 @@ async def reflect(
     candidate: Candidate,
     component: str,
     lessons: Sequence[Lesson],
-    rejected: Sequence[str],
+    rejected: Sequence[Rejection],
     token_cap: int,
     sample: int,
 ) -> Reflected:
@@ -68,7 +68,7 @@ async def reflect(
         candidate: whose instruction is rewritten.
         component: which one.
         lessons: its train debates, right and wrong ones.
-        rejected: texts that were tried and did not help.
+        rejected: what was proposed before and did not help, with the reasons.
         token_cap: the longest instruction that is taken.
         sample: which proposal this is; each is a sample of its own.
 
@@ -101,7 +101,7 @@ def reflection_prompt(
     candidate: Candidate,
     component: str,
     lessons: Sequence[Lesson],
-    rejected: Sequence[str],
+    rejected: Sequence[Rejection],
     token_cap: int,
 ) -> str:
     """The text that the reflecting model reads; it shows at most four wrong debates and says how many there were."""
@@ -118,7 +118,8 @@ def reflection_prompt(
     ]
     if rejected:
         parts.append(
-            "Instructions that were tried and did not help:\n" + "\n".join(f"- {text}" for text in rejected[-_REJECTED_SHOWN:])
+            "Instructions that were tried and did not help:\n"
+            + "\n".join(f"- {each.text} ({each.reason})" for each in rejected[-_REJECTED_SHOWN:])
         )
     parts.append(
         f"Find what these mistakes have in common, and write a new instruction for {who} that would have avoided them. Give "

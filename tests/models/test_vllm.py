@@ -48,11 +48,19 @@ def python(tmp_path: Path) -> str:
 
 
 def free_port() -> int:
+    """One with the next one free too; below those that the system hands out, where other tests' servers might take it."""
+    import random
     import socket
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    while True:
+        port = random.randrange(20_000, 30_000)
+        try:
+            for each in (port, port + 1):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", each))
+        except OSError:
+            continue
+        return port
 
 
 def test_the_command_has_prefix_caching_neutral_sampling_log_probabilities_and_what_is_passed_through() -> None:

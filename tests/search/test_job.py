@@ -65,6 +65,7 @@ def settings(server: Scripted, data: Path, **flags: Any) -> Settings:
         "runs": str(data / "runs"),
         "cache": str(data / "cache.sqlite"),
         "search.budget": 2000,
+        "search.reflections": 2,
         "splits.train": 12,
         "splits.dev": 20,
         "splits.test": 0,

@@ -1,0 +1,187 @@
+"""Where new texts come from. Each proposer is a small strategy; which one is asked next follows from what its texts have won."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from optimizer.data.item import Item
+from optimizer.debate.voices import REFLECTION
+from optimizer.models.transport import CallFailed
+from optimizer.prompts.library import Alternative
+from optimizer.search.budget import Budget, BudgetSpent
+from optimizer.search.candidate import Candidate, Rejection
+from optimizer.search.evaluate import Evaluator
+from optimizer.search.reflection import Lesson, reflect
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a proposer may know.
+
+    Attributes:
+        parent: whom to improve.
+        component: which of its texts.
+        number: how many proposals of this kind the component had in this sweep.
+        sample: how many of this kind there were in the whole run.
+        pool: who else has been tried.
+        rejected: what did not help, or was not worth trying.
+    """
+
+    parent: Candidate
+    component: str
+    number: int
+    sample: int
+    pool: Sequence[Candidate] = ()
+    rejected: Sequence[Rejection] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A child of the parent, or the reason why there is none."""
+
+    candidate: Candidate | None = None
+    origin: str = ""
+    problem: str = ""
+
+
+class Proposer(Protocol):
+    """Makes proposals for one component at a time."""
+
+    @property
+    def kind(self) -> str:
+        """The first part of its candidates' origin; what is learned of its edits is kept under it."""
+
+    def has_more(self, context: Context) -> bool:
+        """Whether there is anything left to propose."""
+
+    def price(self, context: Context) -> int:
+        """The most calls that the next proposal takes."""
+
+    async def propose(self, context: Context) -> Proposed:
+        """The next proposal.
+
+        Raises:
+            BudgetSpent: it cannot be paid.
+            UserError: the endpoint is gone.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """The texts that the library has, in their order."""
+
+    texts: Mapping[str, Sequence[Alternative]]
+    kind: str = "alternative"
+
+    def has_more(self, context: Context) -> bool:
+        return context.number < len(self.texts.get(context.component, ()))
+
+    def price(self, context: Context) -> int:
+        return 0
+
+    async def propose(self, context: Context) -> Proposed:
+        alternative = self.texts[context.component][context.number]
+        origin = f"{self.kind}:{alternative.name}"
+        return Proposed(context.parent.with_text(context.component, alternative.text, origin, alternative.idea), origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """A model reads train debates that went wrong, and rewrites the text.
+
+    Args:
+        evaluator: holds the parent's debates on train.
+        train: items that may be read.
+        budget: what reading and reflecting is paid from.
+        most: proposals for each component and sweep; None is as many as the budget buys.
+        token_cap: the longest text asked for.
+        seed: each proposal is a sample of its own, apart from those of other seeds.
+    """
+
+    evaluator: Evaluator
+    train: Sequence[Item]
+    budget: Budget
+    most: int | None
+    token_cap: int
+    seed: int
+    kind: str = "reflection"
+
+    def has_more(self, context: Context) -> bool:
+        return (self.most is None or context.number < self.most) and not self._faultless(context.parent)
+
+    def price(self, context: Context) -> int:
+        return 1 + self.evaluator.cost_bound(context.parent, context.parent, self.train)
+
+    async def propose(self, context: Context) -> Proposed:
+        parent, origin = context.parent, f"{self.kind}:{context.sample + 1}"
+        if not self.budget.affords(self.price(context)):
+            raise BudgetSpent
+        debates = await self.evaluator.evaluate(parent, self.train)
+        lessons = [Lesson(item, debates[item.id]) for item in self.train if not debates[item.id].failed]
+        if not any(lesson.debate.score(lesson.item) == 0.0 for lesson in lessons):
+            return Proposed(origin=origin, problem="the incumbent makes no mistake on train, so there is nothing to reflect on")
+        executor = self.evaluator.executor
+        try:
+            reflected = await reflect(
+                executor.voice(REFLECTION).client,
+                executor.protocol,
+                parent,
+                context.component,
+                lessons,
+                [each for each in context.rejected if each.component == context.component and each.text],
+                self.token_cap,
+                sample=self.seed * 1000 + context.sample,
+            )
+        except CallFailed as failure:
+            return Proposed(origin=origin, problem=f"the call failed: {failure}")
+        if reflected.problem:
+            return Proposed(origin=origin, problem=reflected.problem)
+        return Proposed(parent.with_text(context.component, reflected.text, origin), origin)
+
+    def _faultless(self, parent: Candidate) -> bool:
+        """Whether all of train was held, and rightly."""
+        scores = self.evaluator.scores(parent, self.train)
+        return len(scores) == len(self.train) and all(score == 1.0 for score in scores.values())
+
+
+@dataclass(slots=True)
+class Crossover:
+    """Joins the parent with a candidate that is better at another component: its text of that component replaces the parent's.
+
+    A mate is a tried candidate whose text of this component differs from the parent's, the latest first. Texts of this component
+    that were made for another panel get a second hearing in the present one that way.
+    """
+
+    kind: str = "crossover"
+    _used: set[tuple[str, str]] = field(default_factory=set)
+
+    def has_more(self, context: Context) -> bool:
+        return self._mate(context) is not None
+
+    def price(self, context: Context) -> int:
+        return 0
+
+    async def propose(self, context: Context) -> Proposed:
+        mate = self._mate(context)
+        if mate is None:
+            return Proposed(origin=self.kind, problem="there is no other candidate to cross with")
+        self._used.add((context.parent.id, mate.texts[context.component]))
+        origin = f"{self.kind}:{mate.origin}"
+        return Proposed(context.parent.with_text(context.component, mate.texts[context.component], origin), origin)
+
+    def _mate(self, context: Context) -> Candidate | None:
+        """Only candidates whose other components differ, too: otherwise the child was tried already."""
+        parent, component = context.parent, context.component
+        known = {candidate.id for candidate in context.pool}
+        for mate in reversed(context.pool):
+            text = mate.texts[component]
+            if (
+                mate.component == component
+                and text != parent.texts[component]
+                and (parent.id, text) not in self._used
+                and parent.with_text(component, text, "").id not in known
+            ):
+                return mate
+        return None

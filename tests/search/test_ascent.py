@@ -1,0 +1,110 @@
+"""The search itself on a simulated landscape: it climbs, spends no more than it may, and depends on nothing but the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from statistics import fmean
+
+import pytest
+
+from optimizer.data.item import Item
+from optimizer.errors import UserError
+from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
+from optimizer.search.budget import Budget
+from optimizer.search.candidate import Candidate
+from optimizer.search.duel import duel_order
+from optimizer.search.proposers import Context, Crossover, Proposed
+from tests.benchmarks.landscape import ITEMS, Landscape, Mutations, NoJournal, Rollouts
+
+
+def climb(law: str, seed: int, budget: int, scorer: type[Rollouts] = Rollouts) -> tuple[Landscape, SearchOutcome]:
+    landscape = Landscape(law, seed, price=5)
+    rollouts = scorer(landscape)
+    search = CoordinateAscent(
+        rollouts, [Mutations(landscape, budget)], Climb(ITEMS, seed=seed), Budget(budget, rollouts), NoJournal()
+    )
+    return landscape, asyncio.run(search.run(Candidate({"prompt": landscape.start()}), ["prompt"]))
+
+
+def test_it_climbs_where_there_is_a_slope_and_spends_what_it_may() -> None:
+    gains = []
+    for seed in range(4):
+        landscape, outcome = climb("coarse", seed, 900)
+        assert landscape.spent <= 900
+        assert outcome.stopped in ("budget spent", "all proposals tried")
+        start, end = outcome.candidates[0], outcome.incumbent
+        gains.append(landscape.truth(end.texts["prompt"]) - landscape.truth(start.texts["prompt"]))
+    assert fmean(gains) > 0.2
+
+
+@pytest.mark.parametrize("budget", [150, 160, 200, 303])
+def test_a_small_budget_is_kept(budget: int) -> None:
+    assert climb("coarse", 1, budget)[0].spent <= budget
+
+
+class Jumbled(Rollouts):
+    """Answers come back in another order every time."""
+
+    async def evaluate(self, candidate: Candidate, items: Sequence[Item]) -> None:
+        shuffled = list(items)
+        random.shuffle(shuffled)
+        await asyncio.sleep(0)
+        await super().evaluate(candidate, shuffled)
+
+
+def test_the_timing_of_answers_changes_nothing() -> None:
+    _, first = climb("mixture", 2, 700)
+    _, again = climb("mixture", 2, 700, Jumbled)
+    assert [each.id for each in first.candidates] == [each.id for each in again.candidates]
+    assert first.duels == again.duels
+
+
+def test_informative_items_come_first_cluster_by_cluster() -> None:
+    information = {item.id: 0.25 if int(item.id) % 10 < 4 else 0.01 for item in ITEMS}
+    order = duel_order(ITEMS, "challenger", 0, information)
+    first = [item.id for item in order[:20]]
+    assert all(information[item] == 0.25 for item in first)
+    clusters = [item.cluster for item in order[:20]]
+    assert all(clusters[index] == clusters[index + 1] for index in range(0, 20, 2))
+    assert sorted(item.id for item in order) == sorted(information)
+    assert first != [item.id for item in duel_order(ITEMS, "another", 0, information)[:20]]
+
+
+class Useless:
+    """A model that answers with nothing."""
+
+    kind = "reflection"
+
+    def has_more(self, context: Context) -> bool:
+        return True
+
+    def price(self, context: Context) -> int:
+        return 1
+
+    async def propose(self, context: Context) -> Proposed:
+        return Proposed(origin=f"reflection:{context.sample + 1}", problem="the reply is empty")
+
+
+def test_reflection_that_gives_nothing_again_and_again_ends_the_run_with_its_reason() -> None:
+    landscape = Landscape("null", 0)
+    rollouts = Rollouts(landscape)
+    search = CoordinateAscent(rollouts, [Useless()], Climb(ITEMS), Budget(500, rollouts), NoJournal())
+    with pytest.raises(UserError, match="8 reflections in a row gave no usable prompt, the last: the reply is empty"):
+        asyncio.run(search.run(Candidate({"prompt": landscape.start()}), ["prompt"]))
+
+
+def test_crossover_gives_texts_of_other_panels_a_second_hearing_and_repeats_none() -> None:
+    seed = Candidate({"a": "a0", "b": "b0"})
+    dropped = seed.with_text("a", "a1", "reflection:1")
+    leader = seed.with_text("b", "b1", "reflection:2")
+    pool = [seed, dropped, leader]
+    crossover = Crossover()
+    context = Context(leader, "a", 0, 0, pool)
+    assert crossover.has_more(context)
+    child = asyncio.run(crossover.propose(context)).candidate
+    assert child is not None
+    assert dict(child.texts) == {"a": "a1", "b": "b1"}
+    assert not crossover.has_more(Context(leader, "a", 1, 1, [*pool, child]))
+    assert not Crossover().has_more(Context(seed, "a", 0, 0, pool))  # the very candidate that was dropped
