@@ -40,13 +40,25 @@ class SplitSettings(Strict):
     test: int = Field(default=20, ge=0)
 
 
+Schedule = Literal["sequential", "round_robin", "all_at_once", "exhaustive", "random", "gepa"]
+Selector = Literal["incumbent", "pareto", "epsilon"]
+
+
 class SearchSettings(Strict):
-    """The search: its budget, and what it may propose in which order."""
+    """The search: its budget, and what it may propose in which order.
+
+    Attributes:
+        schedule: "sequential" ends a component before the next begins; "round_robin" gives each one proposal in turn;
+            "all_at_once" changes all in one proposal; "exhaustive" takes every alternative through all of dev; "random", the
+            baseline, takes proposals of random kinds through all of dev; "gepa" is that library's own engine.
+        parent: "incumbent" leads the search; "pareto" draws by the share of dev items on which a candidate is best; "epsilon" is
+            the incumbent but for one time in ten, when any candidate is drawn.
+    """
 
     budget: int = Field(default=520, ge=1, description="calls, the sealed test included; requests asked twice count once")
-    schedule: Literal["sequential", "round_robin"] = Field(
-        default="sequential", description="one component after the other, or one proposal for each in turn"
-    )
+    schedule: Schedule = Field(default="sequential", description="in which order components and proposals are tried")
+    parent: Selector = Field(default="incumbent", description="which candidate a proposal starts from")
+    minibatch: int = Field(default=3, ge=1, description="schedule gepa: train items that a proposal is accepted on")
     reflections: int = Field(
         default=-1, ge=-1, description="reflected proposals for each component and sweep; -1 is as many as the budget buys"
     )

@@ -138,6 +138,7 @@ def open_run(root: Path, name: str, resolved: Mapping[str, Any], config: str, fr
         UserError: an unfinished run of that name was begun otherwise; the message gives the difference.
     """
     wanted = json.loads(json.dumps(resolved))
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)  # as folders are called
     for run in reversed(all_runs(root)):
         if run.name != name or fresh:
             continue
@@ -175,7 +176,7 @@ def _short(value: object) -> str:
 
 def _new_folder(root: Path, name: str) -> Path:
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    path = root / f"{stamp}-{re.sub(r'[^A-Za-z0-9._-]+', '-', name)}"
+    path = root / f"{stamp}-{name}"
     try:
         path.mkdir(parents=True)
     except FileExistsError as error:

@@ -6,10 +6,12 @@ lead again when its children show it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Literal
+from statistics import fmean
 
+from optimizer.config import Schedule, Selector
 from optimizer.data.item import Item
 from optimizer.errors import UserError
 from optimizer.runs.events import Journal
@@ -18,14 +20,13 @@ from optimizer.search.candidate import Candidate, Rejection, objection
 from optimizer.search.duel import DuelResult, Scorer, duel, duel_order, too_many_missing
 from optimizer.search.proposers import Context, Proposer
 from optimizer.search.quality import QualityModel
-from optimizer.search.stopping import EffectPrior, StoppingRule, stopping_rule
+from optimizer.search.stopping import EffectPrior, Rule, WholeSplit, stopping_rule
 from optimizer.search.watch import Silent, Watcher
-
-Schedule = Literal["sequential", "round_robin"]
 
 _SHRINKAGE = 0.4  # of the spread of effects, as the model's prior: its evidence looks surer than it is
 _LEAST_SPREAD = 0.1
 _USABLE = 0.8  # of an answer's information; the rest goes into the item's difficulty
+_EPSILON = 0.1
 _MOST_REFUSED = 8  # proposals of one kind in a row that are not worth a call
 
 
@@ -56,7 +57,7 @@ class Climb:
     Attributes:
         dev: items that decide duels.
         train: items that reflection reads; nothing may be copied from them.
-        schedule: "sequential" ends a component before the next begins; "round_robin" gives each one proposal in turn.
+        schedule, parent: as in the settings.
         sweeps: rounds over all components; it ends earlier when nothing changes.
         token_cap: the longest text taken from a proposer that writes.
         seed: shuffles dev for each duel.
@@ -65,6 +66,7 @@ class Climb:
     dev: Sequence[Item]
     train: Sequence[Item] = ()
     schedule: Schedule = "sequential"
+    parent: Selector = "incumbent"
     sweeps: int = 1
     token_cap: int = 120
     seed: int = 0
@@ -142,67 +144,106 @@ class CoordinateAscent:
         self._tell_leader(start)
 
     async def _sweep(self, components: Sequence[str], outcome: SearchOutcome) -> None:
-        open_ones = list(components)
-        if self._climb.schedule == "round_robin":
-            while open_ones:
-                open_ones = [component for component in open_ones if await self._try_one(component, outcome, 0)]
+        if self._climb.schedule == "all_at_once":
+            while await self._try_one(components, outcome):
+                pass
             return
-        for index, component in enumerate(open_ones):
+        if self._climb.schedule in ("round_robin", "random"):
+            open_ones = list(components)
+            while open_ones:
+                open_ones = [component for component in open_ones if await self._try_one([component], outcome)]
+            return
+        for index, component in enumerate(components):
             # What a component may spend leaves as much for each that is still to come.
-            reserve = self._budget.left - self._budget.left // (len(open_ones) - index)
-            while await self._try_one(component, outcome, reserve):
+            reserve = self._budget.left - self._budget.left // (len(components) - index)
+            while await self._try_one([component], outcome, reserve):
                 pass
 
-    async def _try_one(self, component: str, outcome: SearchOutcome, reserve: int) -> bool:
-        """One proposal and its duel; whether there may be another. `reserve` is left to the components still to come."""
-        parent = outcome.incumbent
-        chosen = self._choose(component, outcome)
+    async def _try_one(self, components: Sequence[str], outcome: SearchOutcome, reserve: int = 0) -> bool:
+        """One proposal for these components, and its duel; whether there may be another. `reserve` is left unspent."""
+        parent = self._parent(outcome)
+        chosen = self._choose(components, parent, outcome)
         if chosen is None:
             return False
-        proposer, context, rule, cost = chosen
-        if reserve and self._budget.left - reserve < proposer.price(context) + cost:
+        proposer, rule, cost = chosen
+        if reserve and self._budget.left - reserve < cost:
             return False
-        key = (component, proposer.kind)
-        self._asked[key] = context.number + 1
-        self._drawn[proposer.kind] = context.sample + 1
-        proposed = await proposer.propose(context)
-        challenger, problem = proposed.candidate, proposed.problem
-        if challenger is not None:
-            problem = self._objection(challenger, parent, component)
-        if challenger is None or problem:
-            text = challenger.texts[component] if challenger is not None else ""
-            self._refuse(Rejection(component, proposed.origin, text, problem), parent, proposer.kind, outcome)
-            return True
-        self._refused_in_a_row[proposer.kind] = 0
-        await self._hold_duel(challenger, parent, component, rule, outcome)
+        child, changed, origin = parent, [], ""
+        for component in components:
+            context = self._context(component, child, proposer, outcome)
+            if not proposer.has_more(context):
+                continue
+            self._asked[component, proposer.kind] = context.number + 1
+            self._drawn[proposer.kind] = context.sample + 1
+            proposed = await proposer.propose(context)
+            problem = self._objection(proposed.candidate, child, component) if proposed.candidate else proposed.problem
+            if proposed.candidate is None or problem:
+                text = proposed.candidate.texts[component] if proposed.candidate else ""
+                self._refuse(Rejection(component, proposed.origin, text, problem), parent, proposer.kind, outcome)
+                continue
+            self._refused_in_a_row[proposer.kind] = 0
+            child, origin = proposed.candidate, proposed.origin
+            changed.append(component)
+        if changed:
+            challenger = replace(child, component="+".join(changed), parent=parent.id, origin=origin)
+            await self._hold_duel(challenger, parent, rule, outcome)
         return True
 
-    def _choose(self, component: str, outcome: SearchOutcome) -> tuple[Proposer, Context, StoppingRule, int] | None:
-        """The proposer with the best rate of gain by what is known of its kind, and the bounds for its next candidate."""
-        parent, dev = outcome.incumbent, self._climb.dev
+    def _parent(self, outcome: SearchOutcome) -> Candidate:
+        """Whom the next proposal starts from."""
+        if self._climb.parent == "incumbent":
+            return outcome.incumbent
+        draw = random.Random(f"{self._climb.seed}:{sum(self._drawn.values())}")
+        pool = [each for each in outcome.candidates if not too_many_missing(self._scorer, each, self._climb.dev)]
+        if self._climb.parent == "epsilon":
+            return draw.choice(pool or [outcome.incumbent]) if draw.random() < _EPSILON else outcome.incumbent
+        shares = best_shares({each.id: self._scorer.scores(each, self._climb.dev) for each in pool})
+        return draw.choices(pool, [shares[each.id] for each in pool])[0] if any(shares.values()) else outcome.incumbent
+
+    def _context(self, component: str, parent: Candidate, proposer: Proposer, outcome: SearchOutcome) -> Context:
+        number, sample = self._asked.get((component, proposer.kind), 0), self._drawn.get(proposer.kind, 0)
+        return Context(parent, component, number, sample, tuple(self._pool.values()), tuple(outcome.rejected))
+
+    def _choose(self, components: Sequence[str], parent: Candidate, outcome: SearchOutcome) -> tuple[Proposer, Rule, int] | None:
+        """Who proposes next, the bounds for its candidate, and what proposal and first batch cost at the most.
+
+        It is the one with the best rate of gain, by what is known of its kind; under "random" any, under "exhaustive" the first.
+        """
+        dev = self._climb.dev
         information = self._model.information(parent.id, [item.id for item in dev])
         batch = duel_order(dev, parent.id, self._climb.seed, information)[: self._scorer.batch]  # one like the next will be
         step = max(0.05, _USABLE * sum(information[item.id] for item in batch))
-        cost = max(1, self._scorer.cost_bound(parent.with_text(component, "", ""), parent, batch))
+        changed = replace(parent, texts={**parent.texts, **dict.fromkeys(components, "")})
+        cost = max(1, self._scorer.cost_bound(changed, parent, batch))
         steps = min(-(-len(dev) // len(batch)), max(1, self._budget.left // cost))
         everything = self._learned()
-        best: tuple[float, Proposer, Context, StoppingRule] | None = None
+        found: list[tuple[float, Proposer, Rule, int]] = []
         for proposer in self._proposers:
-            number, sample = self._asked.get((component, proposer.kind), 0), self._drawn.get(proposer.kind, 0)
-            context = Context(parent, component, number, sample, tuple(self._pool.values()), tuple(outcome.rejected))
-            if not proposer.has_more(context):
+            contexts = [self._context(component, parent, proposer, outcome) for component in components]
+            contexts = [context for context in contexts if proposer.has_more(context)]
+            if not contexts:
+                continue
+            price = sum(map(proposer.price, contexts))
+            if self._whole:
+                found.append((0.0, proposer, WholeSplit(), price + cost))
                 continue
             own = [self._model.evidence(each.id) for each in self._pool.values() if each.origin.split(":")[0] == proposer.kind]
             prior = everything.learn(own) if len(self._proposers) > 1 else everything
-            rule = stopping_rule(prior, proposer.price(context), cost, step, steps)
-            if best is None or rule.rate > best[0]:
-                best = (rule.rate, proposer, context, rule)
-        return None if best is None else (*best[1:], cost)
+            rule = stopping_rule(prior, price, cost, step, steps)
+            found.append((rule.rate, proposer, rule, price + cost))
+        if not found:
+            return None
+        if self._climb.schedule == "random":
+            return random.Random(f"{self._climb.seed}:{sum(self._drawn.values())}").choice(found)[1:]
+        return max(found, key=lambda each: each[0])[1:]
 
-    async def _hold_duel(
-        self, challenger: Candidate, parent: Candidate, component: str, rule: StoppingRule, outcome: SearchOutcome
-    ) -> None:
-        dev = self._climb.dev
+    @property
+    def _whole(self) -> bool:
+        """Whether every candidate goes through all of dev, and the best score leads."""
+        return self._climb.schedule in ("exhaustive", "random")
+
+    async def _hold_duel(self, challenger: Candidate, parent: Candidate, rule: Rule, outcome: SearchOutcome) -> None:
+        dev, component = self._climb.dev, challenger.component
         self._pool[challenger.id] = challenger
         self._model.add(challenger.id, parent.id)
         self._events.record(
@@ -222,7 +263,9 @@ class CoordinateAscent:
         self._watcher.note(f"{component} {challenger.origin}: {'leads' if result.accepted else 'dropped'} ({score})")
         if not result.accepted:
             reason = f"won {result.wins} and lost {result.losses} of {result.compared} items"
-            outcome.rejected.append(Rejection(component, challenger.origin, challenger.texts[component], reason))
+            outcome.rejected += [
+                Rejection(name, challenger.origin, challenger.texts[name], reason) for name in component.split("+")
+            ]
         if outcome.incumbent.id != parent.id:
             self._tell_leader(outcome.incumbent)
         if result.ended == "budget":
@@ -235,15 +278,19 @@ class CoordinateAscent:
         return prior
 
     def _leader(self, start: Candidate, candidates: Sequence[Candidate]) -> Candidate:
-        """Whose expected quality is best: the seed's, and the effects of all edits on the way."""
+        """Whose expected quality is best: the seed's, and the effects of all edits on the way; the first of equals."""
+        fit = [each for each in candidates if not too_many_missing(self._scorer, each, self._climb.dev)] or [start]
         prior = self._learned()
+        if self._whole:
+            scores = {each.id: self._scorer.scores(each, self._climb.dev) for each in fit}
+            whole = [each for each in fit if self._scorer.tried(each, self._climb.dev) == len(self._climb.dev)] or [start]
+            return max(whole, key=lambda each: fmean(scores[each.id].values()))
         children = [each for each in candidates if self._model.parent(each.id) is not None]
         means = prior.means([self._model.evidence(each.id) for each in children])
         worth: dict[str, float] = {start.id: 0.0}
         for child, mean in zip(children, means, strict=True):
             worth[child.id] = worth[self._model.parent(child.id) or start.id] + mean
-        fit = [each for each in candidates if not too_many_missing(self._scorer, each, self._climb.dev)]
-        return max(fit or [start], key=lambda each: worth[each.id])
+        return max(fit, key=lambda each: worth[each.id])
 
     def _tell_leader(self, candidate: Candidate) -> None:
         scores = self._scorer.scores(candidate, self._climb.dev)
@@ -273,3 +320,22 @@ class CoordinateAscent:
                 f"{_MOST_REFUSED} reflections in a row gave no usable prompt, the last: {rejection.reason}; reflect with a "
                 "larger model (roles.reflection), or search the alternatives alone: --set search.reflections=0"
             )
+
+
+def best_shares(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The weight of each candidate on the per-item Pareto front: an item's point is shared by those who are best on it.
+
+    Args:
+        scores: candidate -> item -> score; items that one candidate alone was asked say nothing of who is best.
+    """
+    by_item: dict[str, dict[str, float]] = {}
+    for candidate, own in scores.items():
+        for item, score in own.items():
+            by_item.setdefault(item, {})[candidate] = score
+    shares = dict.fromkeys(scores, 0.0)
+    for asked in by_item.values():
+        if len(asked) > 1 or len(scores) == 1:
+            best = [candidate for candidate, score in asked.items() if score == max(asked.values())]
+            for candidate in best:
+                shares[candidate] += 1 / len(best)
+    return shares

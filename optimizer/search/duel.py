@@ -14,7 +14,7 @@ from optimizer.data.item import Item
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
 from optimizer.search.quality import QualityModel
-from optimizer.search.stopping import StoppingRule
+from optimizer.search.stopping import Rule
 from optimizer.stats.anytime import shuffled_clusters
 
 MOST_MISSING = 0.1  # of a challenger's items; with more it does not take over, whatever the rest says
@@ -85,7 +85,7 @@ def duel_order(items: Sequence[Item], challenger: str, seed: int, information: M
 async def duel(
     scorer: Scorer,
     model: QualityModel,
-    rule: StoppingRule,
+    rule: Rule,
     incumbent: Candidate,
     challenger: Candidate,
     order: Sequence[Item],

@@ -73,10 +73,14 @@ class Evaluator:
         known = self.known(candidate)
         return sum(item.id in known for item in items)
 
+    def personas(self, candidate: Candidate) -> list[str]:
+        """Who speaks in its debates."""
+        return [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
+
     def cost_bound(self, candidate: Candidate, parent: Candidate, items: Sequence[Item]) -> int:
         """The most calls that evaluating can take, given what the parent's debates on the same items already asked."""
         have, parent_has = self.known(candidate), self.known(parent)
-        personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
+        personas = self.personas(candidate)
         full = self.executor.protocol.calls(len(personas))
         shared = 0
         independent = self.executor.protocol.first_round_is_independent

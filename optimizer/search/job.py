@@ -22,6 +22,7 @@ from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
 from optimizer.prompts.files import write_prompts
 from optimizer.prompts.library import PromptLibrary, load_library
+from optimizer.runs.events import EventLog
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
 from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
@@ -29,6 +30,7 @@ from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import TestResult, open_test
 from optimizer.search.evaluate import Evaluator
+from optimizer.search.gepa_engine import GepaSearch
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Crossover, Proposer, Reflection
 from optimizer.search.watch import Silent, Watcher
@@ -98,8 +100,7 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
         async with open_panel(job.settings, job.serving, ledger, run.server_log, watcher.note) as executor:
             evaluator = Evaluator(executor, events, recorded, watcher)
             budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
-            ascent = CoordinateAscent(evaluator, _proposers(job, evaluator, budget), _climb(job), budget, events, watcher)
-            outcome = await ascent.run(job.seed, job.components)
+            outcome = await _search(job, evaluator, budget, events, watcher)
             watcher.phase("sealed test")
             budget.release()
             result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test)
@@ -110,16 +111,21 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
     return run
 
 
-def _climb(job: OptimizeJob) -> Climb:
-    search = job.settings.search
-    return Climb(job.splits.dev, job.splits.train, search.schedule, search.sweeps, search.token_cap, job.settings.seed)
+async def _search(job: OptimizeJob, evaluator: Evaluator, budget: Budget, events: EventLog, watcher: Watcher) -> SearchOutcome:
+    search, dev, train = job.settings.search, job.splits.dev, job.splits.train
+    climb = Climb(dev, train, search.schedule, search.parent, search.sweeps, search.token_cap, job.settings.seed)
+    if search.schedule == "gepa":
+        return await GepaSearch(evaluator, climb, search.minibatch, budget, events, watcher).run(job.seed, job.components)
+    ascent = CoordinateAscent(evaluator, _proposers(job, evaluator, budget), climb, budget, events, watcher)
+    return await ascent.run(job.seed, job.components)
 
 
 def _proposers(job: OptimizeJob, evaluator: Evaluator, budget: Budget) -> list[Proposer]:
     search = job.settings.search
     most = None if search.reflections < 0 else search.reflections
     reflection = Reflection(evaluator, job.splits.train, budget, most, search.token_cap, job.settings.seed)
-    return [Alternatives(job.library.alternatives), reflection, Crossover()]
+    alternatives = Alternatives(job.library.alternatives)
+    return [alternatives] if search.schedule == "exhaustive" else [alternatives, reflection, Crossover()]
 
 
 def _resolved(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,20 @@ def _likelihood(evidence: Sequence[Evidence]) -> Floats:
     informations = np.array([each.information for each in evidence])[:, None]
     log = totals * _EFFECTS - 0.5 * informations * _EFFECTS**2
     return np.asarray(np.exp(log - log.max(1, keepdims=True)))
+
+
+class Rule(Protocol):
+    """Says when testing a candidate is over."""
+
+    def goes_on(self, evidence: Evidence) -> bool:
+        """Whether another batch is worth its cost."""
+
+
+class WholeSplit:
+    """Every candidate goes through all of dev."""
+
+    def goes_on(self, evidence: Evidence) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)

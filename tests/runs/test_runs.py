@@ -40,11 +40,15 @@ def test_the_same_settings_take_a_run_up_and_others_are_refused_until_it_is_fini
     first, existed = open_run(tmp_path, "demo", {"a": 1}, "")
     assert not existed
     assert open_run(tmp_path, "demo", {"a": 1}, "") == (first, True)
+    odd, _ = open_run(tmp_path, "skeptic+expert-my claims", {"a": 1}, "")
+    assert open_run(tmp_path, "skeptic+expert-my claims", {"a": 1}, "") == (odd, True)
     with pytest.raises(UserError, match=r"begun differently \(a: 1 -> 2\)"):
         open_run(tmp_path, "demo", {"a": 2}, "")
     first.write_json("summary.json", {})
     assert first.finished
     assert open_run(tmp_path, "demo", {"a": 1}, "") == (first, True)
+    odd, _ = open_run(tmp_path, "skeptic+expert-my claims", {"a": 1}, "")
+    assert open_run(tmp_path, "skeptic+expert-my claims", {"a": 1}, "") == (odd, True)
 
 
 def test_differences_name_nested_values() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from optimizer.data.item import Item
 from optimizer.errors import UserError
-from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
+from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome, best_shares
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
 from optimizer.search.duel import duel_order
@@ -108,3 +108,9 @@ def test_crossover_gives_texts_of_other_panels_a_second_hearing_and_repeats_none
     assert dict(child.texts) == {"a": "a1", "b": "b1"}
     assert not crossover.has_more(Context(leader, "a", 1, 1, [*pool, child]))
     assert not Crossover().has_more(Context(seed, "a", 0, 0, pool))  # the very candidate that was dropped
+
+
+def test_the_front_shares_an_item_among_those_who_are_best_on_it() -> None:
+    scores = {"a": {"1": 1.0, "2": 0.0, "3": 1.0}, "b": {"1": 1.0, "2": 1.0}, "c": {"1": 0.0}}
+    assert best_shares(scores) == {"a": 0.5, "b": 1.5, "c": 0.0}
+    assert best_shares({"a": {"1": 0.0}}) == {"a": 1.0}

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -217,3 +218,46 @@ def test_a_run_that_is_killed_or_interrupted_goes_on(server: Scripted, data: Pat
     uninterrupted = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
     assert uninterrupted["result"] == resumed["result"]
     assert uninterrupted["spent"].get("paid", 0) == 0
+
+
+@pytest.mark.parametrize("schedule", ["sequential", "round_robin", "all_at_once", "exhaustive", "random", "gepa"])
+def test_every_schedule_finds_the_better_texts_within_its_budget(server: Scripted, data: Path, schedule: str) -> None:
+    server.script = judge
+    flags = {"search.schedule": schedule, "search.budget": 1500, "persona": "skeptic,expert"}
+    run = go(settings(server, data, **flags))
+    result = run.summary()["result"]
+    assert result["calls"] <= 1500
+    assert {row["origin"].split(":")[0] for row in result["candidates"]} >= {
+        "seed",
+        "gepa" if schedule == "gepa" else "alternative",
+    }
+    if schedule != "gepa":  # it has no alternatives to find
+        assert GOOD in "".join(path.read_text() for path in run.winner.glob("*.md"))
+    (run.path / "summary.json").unlink()
+    assert go(settings(server, data, **flags)).summary()["result"] == result  # nothing but the record decides
+
+
+@pytest.mark.parametrize("parent", ["pareto", "epsilon"])
+def test_proposals_may_start_from_others_than_the_incumbent(server: Scripted, data: Path, parent: str) -> None:
+    server.script = judge
+    run = go(
+        settings(server, data, **{"search.parent": parent, "search.budget": 1500, "search.reflections": 8, "persona": "skeptic"})
+    )
+    result = run.summary()["result"]
+    assert result["calls"] <= 1500
+    assert result["test"]["difference"]["items"] > 0
+
+
+def test_a_record_cut_at_any_point_is_resumed_to_the_same_result(server: Scripted, data: Path) -> None:
+    server.script = judge
+    flags = {"search.budget": 900, "persona": "skeptic,expert"}
+    run = go(settings(server, data, **flags))
+    result, events, asked = run.summary()["result"], run.events.read_bytes(), len(server.requests)
+    for point in random.Random(0).sample(range(len(events)), 20):
+        (run.path / "summary.json").unlink()
+        run.events.write_bytes(events[:point])
+        again = go(settings(server, data, **flags))
+        assert (again.path, again.summary()["result"]) == (run.path, result)
+        # Debates end in any order.
+        assert sorted(run.events.read_bytes().splitlines()) == sorted(events.splitlines())
+    assert not any("Claim:" in str(body) for body in server.requests[asked:])
