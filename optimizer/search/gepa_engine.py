@@ -20,7 +20,8 @@ from optimizer.search.ascent import Climb, SearchOutcome
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate, Rejection, objection
 from optimizer.search.evaluate import Evaluator
-from optimizer.search.reflection import Lesson, reflect
+from optimizer.search.lessons import Lesson
+from optimizer.search.reflection import reflect
 from optimizer.search.watch import Silent, Watcher
 
 _T = TypeVar("_T")

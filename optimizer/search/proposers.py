@@ -13,7 +13,8 @@ from optimizer.prompts.library import Alternative
 from optimizer.search.budget import Budget, BudgetSpent
 from optimizer.search.candidate import Candidate, Rejection
 from optimizer.search.evaluate import Evaluator
-from optimizer.search.reflection import Lesson, reflect
+from optimizer.search.lessons import Lesson
+from optimizer.search.reflection import reflect
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Reflection:
             raise BudgetSpent
         debates = await self.evaluator.evaluate(parent, self.train)
         lessons = [Lesson(item, debates[item.id]) for item in self.train if not debates[item.id].failed]
-        if not any(lesson.debate.score(lesson.item) == 0.0 for lesson in lessons):
+        if all(lesson.right for lesson in lessons):
             return Proposed(origin=origin, problem="the incumbent makes no mistake on train, so there is nothing to reflect on")
         executor = self.evaluator.executor
         try:

@@ -7,19 +7,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optimizer.data.item import Item, Label
 from optimizer.debate.json_answers import field, find_objects
 from optimizer.debate.protocol import Protocol
-from optimizer.debate.records import Debate
 from optimizer.debate.render import display_name
+from optimizer.models.catalogue import catalogue
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
 from optimizer.models.client import ChatClient
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection
+from optimizer.search.lessons import Lesson, role_map, shown_lessons, shown_rejections, tally
 
 _DEBATES_SHOWN = 4
-_EVIDENCE_WORDS = 90
-_REJECTED_SHOWN = 4
+_SHORT_TOKENS, _FULL_TOKENS = 1_200, 4_000
 _TEMPERATURE = 0.8
 _DIAGNOSIS_WORDS, _DIAGNOSIS_TOKENS = 40, 120
 _INSTRUCTION = re.compile(r"<instruction>(.*?)</instruction>", re.DOTALL | re.IGNORECASE)
@@ -32,14 +31,6 @@ _SCHEMA = json.dumps(
         "additionalProperties": False,
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A train debate of the current candidate, with its item."""
-
-    item: Item
-    debate: Debate
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +67,10 @@ async def reflect(
         CallFailed: no answer.
         UserError: the endpoint is gone.
     """
-    prompt = reflection_prompt(protocol, candidate, component, lessons, rejected, token_cap)
+    endpoint = client.endpoint
+    full = endpoint.model not in catalogue()  # the embedded models are small ones
+    room = endpoint.context // 2 or _FULL_TOKENS
+    prompt = reflection_prompt(protocol, candidate, component, lessons, rejected, token_cap, full, min(room, _FULL_TOKENS))
     sampling = Sampling(temperature=_TEMPERATURE, top_p=0.95, max_tokens=2 * token_cap + _DIAGNOSIS_TOKENS, seed=sample)
     request = ChatRequest((Message("user", prompt),), sampling, _SCHEMA, sample)
     reply = await client.ask(request, CallTag("reflection", candidate.id, persona=component))
@@ -103,24 +97,29 @@ def reflection_prompt(
     lessons: Sequence[Lesson],
     rejected: Sequence[Rejection],
     token_cap: int,
+    full: bool,
+    room: int = _FULL_TOKENS,
 ) -> str:
-    """The text that the reflecting model reads; it shows at most four wrong debates and says how many there were."""
-    personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
-    wrong = [lesson for lesson in lessons if lesson.debate.score(lesson.item) == 0.0]
+    """The text that the reflecting model reads.
+
+    In full it has the whole panel's instructions, who is to blame for what, and debates that went well; small models, which lose
+    the thread in that, read a short form. Either shows debates for about `room` tokens at most and says what was left out.
+    """
     who = "all members" if component == SOURCE_SKEPTICISM else f"the {display_name(component)}"
-    parts = [
-        f"A panel of {len(personas)} judges ({', '.join(map(display_name, personas))}) decides whether evidence supports a "
-        f"claim. Each answers {protocol.yes} or {protocol.no}, reads the others' answers, and answers again; the majority "
-        f"decides. You improve the instruction of {who}.",
-        f"Current instruction: {candidate.texts[component]}",
-        _tally(protocol, lessons, wrong),
-        *(_shown(protocol, lesson, component, number) for number, lesson in enumerate(wrong[:_DEBATES_SHOWN], 1)),
-    ]
-    if rejected:
-        parts.append(
-            "Instructions that were tried and did not help:\n"
-            + "\n".join(f"- {each.text} ({each.reason})" for each in rejected[-_REJECTED_SHOWN:])
+    if full:
+        head = role_map(protocol, candidate, component)
+        debates = shown_lessons(protocol, lessons, room, len(lessons), True, component)
+    else:
+        personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
+        head = (
+            f"A panel of {len(personas)} judges ({', '.join(map(display_name, personas))}) decides whether evidence supports a "
+            f"claim. Each answers {protocol.yes} or {protocol.no}, reads the others' answers, and answers again; the majority "
+            f"decides. You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
         )
+        debates = shown_lessons(protocol, lessons, min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
+    parts = [head, tally(protocol, lessons), *debates]
+    if rejected:
+        parts.append(shown_rejections(rejected))
     parts.append(
         f"Find what these mistakes have in common, and write a new instruction for {who} that would have avoided them. Give "
         f"other, general advice than the current one, without the examples, in at most {token_cap * 3 // 5} words. "
@@ -132,39 +131,3 @@ def reflection_prompt(
 
 def _opening(component: str) -> str:
     return "" if component == SOURCE_SKEPTICISM else f", which begins with: You are the {display_name(component)}"
-
-
-def _word(protocol: Protocol, label: Label | None) -> str:
-    return {Label.GROUNDED: protocol.yes, Label.NOT_GROUNDED: protocol.no}.get(label or Label.UNSURE, "no decision")
-
-
-def _tally(protocol: Protocol, lessons: Sequence[Lesson], wrong: Sequence[Lesson]) -> str:
-    missed = sum(lesson.item.label is Label.GROUNDED for lesson in wrong)
-    text = (
-        f"The panel was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "
-        f"{len(wrong) - missed} times {protocol.no}."
-    )
-    left_out = len(wrong) - _DEBATES_SHOWN
-    return text + (f" Here are {_DEBATES_SHOWN} of them ({left_out} more are left out)." if left_out > 0 else "")
-
-
-def _shown(protocol: Protocol, lesson: Lesson, component: str, number: int) -> str:
-    words = lesson.item.evidence_text.split()
-    evidence = " ".join(words[:_EVIDENCE_WORDS]) + (" [...]" if len(words) > _EVIDENCE_WORDS else "")
-    lines = [
-        f"Mistake {number}",
-        f"Evidence: {evidence}",
-        f"Claim: {lesson.item.claim}",
-        f"Right answer: {_word(protocol, lesson.item.label)}."
-        + (f" Why: {lesson.item.rationale}" if lesson.item.rationale else ""),
-    ]
-    for round_number in range(1, lesson.debate.last_round + 1):
-        said = lesson.debate.round_verdicts(round_number)
-        lines.append(
-            f"Round {round_number}: "
-            + ", ".join(f"{display_name(persona)} said {_word(protocol, verdict.vote)}" for persona, verdict in said.items())
-        )
-    own = [turn.verdict.reason for turn in lesson.debate.turns if turn.persona == component and turn.verdict.reason]
-    if own:
-        lines.append(f"Its reason: {' '.join(own[-1].split())}")
-    return "\n".join(lines)

@@ -1,0 +1,161 @@
+"""What reflection reads: who is on the panel, debates that went wrong with the blame, and contested ones that went well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from optimizer.analysis.headroom import Lost, where_lost
+from optimizer.config import Aggregator
+from optimizer.data.item import Item, Label
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Debate
+from optimizer.debate.render import display_name
+from optimizer.prompts.library import SOURCE_SKEPTICISM
+from optimizer.search.candidate import Candidate, Rejection, rough_tokens
+
+_EVIDENCE_WORDS = 90
+_REJECTED_SHOWN = 6
+_WON_SHOWN = 2
+_RULES = {
+    "rule": "The majority decides; without one the Skeptic's no does",
+    "majority": "The majority decides",
+    "confidence": "Votes weighted by confidence decide",
+    "last_speaker": "Who speaks last decides",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A train debate of the current candidate, with its item."""
+
+    item: Item
+    debate: Debate
+
+    @property
+    def right(self) -> bool:
+        return self.debate.score(self.item) == 1.0
+
+    @property
+    def contested(self) -> bool:
+        """Whether somebody was wrong at some time."""
+        return any(turn.verdict.vote is not self.item.label for turn in self.debate.turns)
+
+
+def word(protocol: Protocol, label: Label | None) -> str:
+    """A verdict in the panel's words."""
+    return {Label.GROUNDED: protocol.yes, Label.NOT_GROUNDED: protocol.no}.get(label or Label.UNSURE, "no decision")
+
+
+def role_map(protocol: Protocol, candidate: Candidate, component: str) -> str:
+    """Who sits on the panel with which instruction, how it decides, and whose text is to be improved."""
+    personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
+    heard = {"all": "what was said before", "others_verdicts": "the others' verdicts", "none": "nothing of the others"}
+    order = "one after the other" if protocol.turns == "sequential" else "at the same time"
+    lines = [
+        f"A panel of {len(personas)} judges decides whether evidence supports a claim. In {protocol.rounds} rounds each answers "
+        f"{protocol.yes} or {protocol.no}, {order}, and from the second round on hears "
+        f"{heard.get(protocol.visibility, 'what was said before, but for the last round')}. "
+        f"{_RULES.get(protocol.aggregator, 'The votes decide')}.",
+        *(f"{display_name(name)}: {candidate.texts[name]}" for name in personas),
+    ]
+    if SOURCE_SKEPTICISM in candidate.texts:
+        lines.append(f"Said to all of them about other sources: {candidate.texts[SOURCE_SKEPTICISM]}")
+    whose = (
+        "all of them: the sentence about other sources" if component == SOURCE_SKEPTICISM else f"the {display_name(component)}"
+    )
+    return "\n".join([*lines, f"You improve the instruction of {whose}."])
+
+
+def blame(protocol: Protocol, lesson: Lesson, aggregator: Aggregator) -> list[str]:
+    """Who was wrong when, who moved whom, and where the right answer was lost; a line each."""
+    item, debate = lesson.item, lesson.debate
+    lines = []
+    for number in range(1, debate.last_round + 1):
+        wrong = [name for name, verdict in debate.round_verdicts(number).items() if verdict.vote is not item.label]
+        if wrong:
+            lines.append(f"Wrong in round {number}: {', '.join(map(display_name, wrong))}.")
+    for number in range(2, debate.last_round + 1):
+        before, after = debate.round_verdicts(number - 1), debate.round_verdicts(number)
+        for name, verdict in after.items():
+            earlier = before.get(name)
+            if earlier is None or verdict.vote is None or verdict.vote is earlier.vote:
+                continue
+            movers = [other for other, said in before.items() if other != name and said.vote is verdict.vote]
+            towards = "the right answer" if verdict.vote is item.label else "the wrong answer"
+            by = f", as {' and '.join(map(display_name, movers))} had said" if movers else ", which nobody had said"
+            lines.append(f"{display_name(name)} moved in round {number} to {towards}{by}.")
+    if not lesson.right:
+        lost = where_lost(debate, item, right_elsewhere=False, aggregator=aggregator)
+        lines.append("Nobody was right at the end." if lost is Lost.NONE else f"{lost.value[0].upper()}{lost.value[1:]}.")
+    return lines
+
+
+def transcript(protocol: Protocol, lesson: Lesson, title: str, whose: Sequence[str]) -> str:
+    """A debate with its item and right answer. Reasons are shown of the personas named, verdicts of all."""
+    words = lesson.item.evidence_text.split()
+    evidence = " ".join(words[:_EVIDENCE_WORDS]) + (" [...]" if len(words) > _EVIDENCE_WORDS else "")
+    why = f" Why: {lesson.item.rationale}" if lesson.item.rationale else ""
+    lines = [
+        title,
+        f"Evidence: {evidence}",
+        f"Claim: {lesson.item.claim}",
+        f"Right answer: {word(protocol, lesson.item.label)}.{why}",
+    ]
+    for number in range(1, lesson.debate.last_round + 1):
+        said = lesson.debate.round_verdicts(number)
+        lines.append(
+            f"Round {number}: "
+            + ", ".join(f"{display_name(persona)} said {word(protocol, verdict.vote)}" for persona, verdict in said.items())
+        )
+    for persona in whose:
+        reasons = [turn.verdict.reason for turn in lesson.debate.turns if turn.persona == persona and turn.verdict.reason]
+        if reasons:
+            lines.append(f"Reason of the {display_name(persona)}: {' '.join(reasons[-1].split())}")
+    return "\n".join(lines)
+
+
+def tally(protocol: Protocol, lessons: Sequence[Lesson]) -> str:
+    """How often the panel was wrong, and in which direction."""
+    wrong = [lesson for lesson in lessons if not lesson.right]
+    missed = sum(lesson.item.label is Label.GROUNDED for lesson in wrong)
+    return (
+        f"The panel was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "
+        f"{len(wrong) - missed} times {protocol.no}."
+    )
+
+
+def shown_lessons(protocol: Protocol, lessons: Sequence[Lesson], tokens: int, most: int, full: bool, component: str) -> list[str]:
+    """Debates as text: mistakes, and in full form contested ones that went well, within so many tokens; what is left out is said.
+
+    Args:
+        tokens: counted roughly.
+        most: mistakes at the most.
+        full: with blame, everybody's reasons, and debates that were won.
+        component: whose reasons are shown in short form.
+    """
+    wrong = [lesson for lesson in lessons if not lesson.right]
+    won = [lesson for lesson in lessons if lesson.right and lesson.contested][:_WON_SHOWN] if full else []
+    personas = [component] if not full else list(dict.fromkeys(turn.persona for each in lessons for turn in each.debate.turns))
+    shown: list[str] = []
+    kept = {"mistake": 0, "good debate": 0}
+    for kind, chosen in (("good debate", won), ("mistake", wrong[:most])):
+        for lesson in chosen:
+            title = f"{'Mistake' if kind == 'mistake' else 'Contested, and decided rightly'} {kept[kind] + 1}"
+            text = transcript(protocol, lesson, title, personas)
+            if full:
+                text += "\n" + "\n".join(blame(protocol, lesson, protocol.aggregator))
+            if kept["mistake"] and rough_tokens("\n\n".join([*shown, text])) > tokens:
+                break
+            shown.append(text)
+            kept[kind] += 1
+    left_out = len(wrong) - kept["mistake"]
+    if left_out:
+        shown.append(f"({left_out} more mistakes are left out.)")
+    return shown
+
+
+def shown_rejections(rejected: Sequence[Rejection]) -> str:
+    """The latest texts that did not help, each with the reason."""
+    lines = [f"- {each.text} ({each.reason})" for each in rejected[-_REJECTED_SHOWN:]]
+    return "Instructions that were tried and did not help:\n" + "\n".join(lines)

@@ -1,0 +1,78 @@
+"""What reflection reads: blame on scripted debates with known answers, the bound in tokens, and what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimizer.data.item import Item, Label
+from optimizer.debate.protocol import Protocol
+from optimizer.debate.records import Debate, Turn
+from optimizer.debate.verdict import Outcome, Verdict
+from optimizer.search.candidate import Candidate, Rejection, rough_tokens
+from optimizer.search.lessons import Lesson, blame, role_map, shown_lessons
+from optimizer.search.reflection import reflection_prompt
+
+PERSONAS = ("skeptic", "advocate", "expert")
+YES, NO = Label.GROUNDED, Label.NOT_GROUNDED
+CANDIDATE = Candidate({"skeptic": "Doubt.", "advocate": "Defend.", "expert": "Check.", "source_skepticism": "Trust no one."})
+
+
+def lesson(name: str, gold: Label, *rounds: str, decision: Label | None) -> Lesson:
+    """Rounds as "nyy": the verdicts of skeptic, advocate and expert."""
+    turns = [
+        Turn(persona, number, "", "", "stop", Verdict(Outcome.OK, YES if said == "y" else NO, reason=f"{persona} thinks so"))
+        for number, votes in enumerate(rounds, 1)
+        for persona, said in zip(PERSONAS, votes, strict=True)
+    ]
+    item = Item(name, f"Claim {name}.", ("Some evidence. " * 12,), gold, cluster=name, rationale="It says so.")
+    return Lesson(item, Debate(name, "c", 0, tuple(turns), decision, "majority"))
+
+
+def test_blame_says_who_was_wrong_who_moved_whom_and_where_it_was_lost() -> None:
+    swayed = lesson("1", NO, "nyy", "yyy", decision=YES)
+    assert blame(Protocol(), swayed, "rule") == [
+        "Wrong in round 1: Advocate, Expert.",
+        "Wrong in round 2: Skeptic, Advocate, Expert.",
+        "Skeptic moved in round 2 to the wrong answer, as Advocate and Expert had said.",
+        "Nobody was right at the end.",
+    ]
+    outvoted = lesson("2", NO, "nyy", "nyy", decision=YES)
+    assert blame(Protocol(), outvoted, "rule")[-1] == "The vote lost it: someone was right in the last round."
+    talked_out = lesson("3", NO, "nny", "yyy", decision=YES)
+    assert blame(Protocol(), talked_out, "rule")[-1] == "The debate lost it: round 1 had decided rightly."
+    saved = lesson("4", YES, "nny", "nyy", decision=YES)
+    assert "Advocate moved in round 2 to the right answer, as Expert had said." in blame(Protocol(), saved, "rule")
+    own_idea = lesson("5", NO, "nnn", "nyn", decision=NO)
+    assert "Advocate moved in round 2 to the wrong answer, which nobody had said." in blame(Protocol(), own_idea, "rule")
+
+
+def test_the_role_map_has_everybodys_instruction_and_whose_is_improved() -> None:
+    text = role_map(Protocol(), CANDIDATE, "expert")
+    assert all(f"{name}: {CANDIDATE.texts[key]}" in text for name, key in (("Skeptic", "skeptic"), ("Advocate", "advocate")))
+    assert "about other sources: Trust no one." in text
+    assert text.endswith("You improve the instruction of the Expert.")
+
+
+@pytest.mark.parametrize("tokens", [150, 400, 1200])
+def test_debates_are_bounded_in_tokens_and_what_is_left_out_is_said(tokens: int) -> None:
+    lessons = [lesson(str(number), NO, "nyy", "yyy", decision=YES) for number in range(12)]
+    lessons.append(lesson("won", YES, "nyy", "nyy", decision=YES))
+    shown = shown_lessons(Protocol(), lessons, tokens, 12, True, "expert")
+    mistakes = sum(text.startswith("Mistake") for text in shown)
+    assert 1 <= mistakes < 12
+    assert shown[-1] == f"({12 - mistakes} more mistakes are left out.)"
+    if mistakes > 1:
+        assert rough_tokens("\n\n".join(shown[:-1])) <= tokens
+    assert sum(text.startswith("Contested") for text in shown) == 1
+    assert "Reason of the Skeptic: skeptic thinks so" in shown[-2]
+
+
+def test_small_models_read_the_short_form_and_everybody_the_rejections_with_their_reasons() -> None:
+    lessons = [lesson("1", NO, "nyy", "yyy", decision=YES), lesson("2", YES, "nyy", "nyy", decision=YES)]
+    rejected = [Rejection("expert", "reflection:1", "Be bold.", "won 1 and lost 3 of 8 items")]
+    full, short = (reflection_prompt(Protocol(), CANDIDATE, "expert", lessons, rejected, 100, full) for full in (True, False))
+    assert "- Be bold. (won 1 and lost 3 of 8 items)" in full
+    assert "- Be bold. (won 1 and lost 3 of 8 items)" in short
+    assert ("Skeptic moved" in full, "Skeptic moved" in short) == (True, False)
+    assert ("Contested" in full, "Contested" in short) == (True, False)
+    assert "wrong on 1 of 2 claims: 0 times it should have said yes, 1 times no" in short
