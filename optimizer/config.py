@@ -163,6 +163,8 @@ class Settings(Strict):
     context: int = Field(default=0, ge=0, description="tokens a call on the embedded server; 0 follows the data")
     cache: str = ""
     runs: str = "runs"
+    optuna: str = Field(default="", description="storage of a study that mirrors the search; several workers may share one")
+    study: str = Field(default="", description="its name; the run's where left out")
 
 
 def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> Settings:

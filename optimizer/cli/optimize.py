@@ -27,6 +27,9 @@ def command(
     dev: Annotated[int | None, typer.Option(help="Items that duels are decided on; 0 takes all.")] = None,
     test: Annotated[int | None, typer.Option(help="Sealed items; 0 takes all.")] = None,
     reflections: Annotated[int | None, typer.Option(help="Reflected proposals for each component.")] = None,
+    optuna: Annotated[
+        str | None, typer.Option(help="Mirror the search into an Optuna study there: sqlite:///study.db, postgresql://…")
+    ] = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
     seed: options.Seed = None,
@@ -49,7 +52,7 @@ def command(
     settings = options.settings_from(
         config, assignments, columns, persona=persona, data=data, model=model, base_url=base_url, prompts=prompts,
         search__budget=budget, splits__train=train, splits__dev=dev, splits__test=test, search__reflections=reflections,
-        label_map=label_map, seed=seed, runs=runs,
+        label_map=label_map, seed=seed, runs=runs, optuna=optuna,
     )  # fmt: skip
     job = run_async(prepare(settings))
     if not as_json:

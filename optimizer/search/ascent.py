@@ -7,7 +7,7 @@ lead again when its children show it.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 
@@ -80,6 +80,7 @@ class CoordinateAscent:
         proposers: each is asked by what its texts have won so far against its price.
         budget: hard.
         events: written there: candidates, duels and rejections.
+        taken: why a candidate is left to another worker, or an empty string.
     """
 
     def __init__(
@@ -90,7 +91,9 @@ class CoordinateAscent:
         budget: Budget,
         events: Journal,
         watcher: Watcher | None = None,
+        taken: Callable[[Candidate], str] | None = None,
     ) -> None:
+        self._taken = taken or (lambda candidate: "")
         self._scorer, self._proposers, self._climb, self._budget, self._events = scorer, proposers, climb, budget, events
         self._watcher: Watcher = watcher or Silent()
         self._model = QualityModel([item.id for item in climb.dev])
@@ -304,7 +307,7 @@ class CoordinateAscent:
         problem = objection(text, parent.texts[component], self._climb.token_cap if written else len(text), self._climb.train)
         if not problem and challenger.id in self._pool:
             problem = f"was tried before, as {self._pool[challenger.id].origin}"
-        return problem
+        return problem or self._taken(challenger)
 
     def _refuse(self, rejection: Rejection, parent: Candidate, kind: str, outcome: SearchOutcome) -> None:
         outcome.refused += 1

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import optimizer
 from optimizer.analysis.headroom import oracle_headroom
@@ -34,6 +34,9 @@ from optimizer.search.gepa_engine import GepaSearch
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Crossover, Proposer, Reflection
 from optimizer.search.watch import Silent, Watcher
+
+if TYPE_CHECKING:
+    from optimizer.search.study import StudyMirror
 
 SUMMARY_VERSION = 1
 
@@ -100,7 +103,7 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
         async with open_panel(job.settings, job.serving, ledger, run.server_log, watcher.note) as executor:
             evaluator = Evaluator(executor, events, recorded, watcher)
             budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
-            outcome = await _search(job, evaluator, budget, events, watcher)
+            outcome = await _search(job, run, evaluator, budget, events, watcher)
             watcher.phase("sealed test")
             budget.release()
             result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test)
@@ -111,13 +114,34 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
     return run
 
 
-async def _search(job: OptimizeJob, evaluator: Evaluator, budget: Budget, events: EventLog, watcher: Watcher) -> SearchOutcome:
+async def _search(
+    job: OptimizeJob, run: RunFolder, evaluator: Evaluator, budget: Budget, events: EventLog, watcher: Watcher
+) -> SearchOutcome:
     search, dev, train = job.settings.search, job.splits.dev, job.splits.train
     climb = Climb(dev, train, search.schedule, search.parent, search.sweeps, search.token_cap, job.settings.seed)
+    mirror = _mirror(job, run, evaluator, events)
+    journal = mirror or events
     if search.schedule == "gepa":
-        return await GepaSearch(evaluator, climb, search.minibatch, budget, events, watcher).run(job.seed, job.components)
-    ascent = CoordinateAscent(evaluator, _proposers(job, evaluator, budget), climb, budget, events, watcher)
-    return await ascent.run(job.seed, job.components)
+        outcome = await GepaSearch(evaluator, climb, search.minibatch, budget, journal, watcher).run(job.seed, job.components)
+    else:
+        proposers = _proposers(job, evaluator, budget)
+        if mirror is not None and search.schedule != "exhaustive":
+            proposers.append(mirror)
+        ascent = CoordinateAscent(
+            evaluator, proposers, climb, budget, journal, watcher, taken=None if mirror is None else mirror.taken
+        )
+        outcome = await ascent.run(job.seed, job.components)
+    if mirror is not None:
+        mirror.finish(outcome.candidates, outcome.incumbent.id)
+    return outcome
+
+
+def _mirror(job: OptimizeJob, run: RunFolder, evaluator: Evaluator, events: EventLog) -> StudyMirror | None:
+    if not job.settings.optuna:
+        return None
+    from optimizer.search.study import StudyMirror
+
+    return StudyMirror(job.settings.optuna, job.settings.study or job.name, run.path.name, events, evaluator, job.splits.dev)
 
 
 def _proposers(job: OptimizeJob, evaluator: Evaluator, budget: Budget) -> list[Proposer]:
