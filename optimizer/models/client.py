@@ -132,6 +132,7 @@ class ChatClient:
                 self._lanes.ok(lane)
                 self._failed_in_a_row = 0
                 self.cache.put(key, self.endpoint.identity, reply)
+                await asyncio.sleep(0)  # by then it is on disk: the ledger never says paid of an answer that a kill would lose
                 self.ledger.record(key, tag, reply, paid=True, attempts=attempt)
                 if self.ledger.fingerprint(self.endpoint.model, reply.fingerprint):
                     self._incident(f"{self.endpoint.model} answers with another fingerprint: the model changed during the run")
