@@ -63,6 +63,9 @@ class SearchSettings(Strict):
         default=-1, ge=-1, description="reflected proposals for each component and sweep; -1 is as many as the budget buys"
     )
     sweeps: int = Field(default=1, ge=1, description="rounds over all components; it ends earlier when nothing changes")
+    token_price: float = Field(
+        default=0.0, ge=0, description="accuracy that 1,000 tokens of instructions in a debate must bring, as a share"
+    )
     token_cap: int = Field(default=120, ge=10, description="the longest prompt in tokens, roughly counted")
 
 

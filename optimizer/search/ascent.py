@@ -16,11 +16,11 @@ from optimizer.data.item import Item
 from optimizer.errors import UserError
 from optimizer.runs.events import Journal
 from optimizer.search.budget import Budget, BudgetSpent
-from optimizer.search.candidate import Candidate, Rejection, objection
+from optimizer.search.candidate import Candidate, Rejection, instruction_tokens, objection
 from optimizer.search.duel import DuelResult, Scorer, duel, duel_order, too_many_missing
 from optimizer.search.proposers import Context, Proposer
 from optimizer.search.quality import QualityModel
-from optimizer.search.stopping import EffectPrior, Rule, WholeSplit, stopping_rule
+from optimizer.search.stopping import EffectPrior, Handicap, Rule, WholeSplit, stopping_rule
 from optimizer.search.watch import Silent, Watcher
 
 _SHRINKAGE = 0.4  # of the spread of effects, as the model's prior: its evidence looks surer than it is
@@ -28,6 +28,15 @@ _LEAST_SPREAD = 0.1
 _USABLE = 0.8  # of an answer's information; the rest goes into the item's difficulty
 _EPSILON = 0.1
 _MOST_REFUSED = 8  # proposals of one kind in a row that are not worth a call
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPoint:
+    """A candidate with the tokens of its instructions in a debate, and the accuracy on dev that the model expects of it."""
+
+    candidate: str
+    tokens: int
+    expected: float
 
 
 @dataclass(slots=True)
@@ -40,6 +49,7 @@ class SearchOutcome:
         duels: how each went.
         rejected: what was proposed and not tried, or tried and did not help.
         stopped: why it ended.
+        front: accuracy against tokens: who is not beaten by a shorter one.
     """
 
     incumbent: Candidate
@@ -48,6 +58,7 @@ class SearchOutcome:
     rejected: list[Rejection] = field(default_factory=list)
     refused: int = 0
     stopped: str = ""
+    front: list[FrontPoint] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,8 @@ class Climb:
         schedule, parent: as in the settings.
         sweeps: rounds over all components; it ends earlier when nothing changes.
         token_cap: the longest text taken from a proposer that writes.
+        token_price: share of accuracy that 1,000 tokens of instructions in a debate must bring.
+        rounds: of a debate; each reads the instructions again.
         seed: shuffles dev for each duel.
     """
 
@@ -69,6 +82,8 @@ class Climb:
     parent: Selector = "incumbent"
     sweeps: int = 1
     token_cap: int = 120
+    token_price: float = 0.0
+    rounds: int = 1
     seed: int = 0
 
 
@@ -123,6 +138,7 @@ class CoordinateAscent:
         except BudgetSpent:
             outcome.stopped = "budget spent"
         await self._complete(outcome)
+        outcome.front = self._front([each for each in outcome.candidates if each.id in self._pool])
         return outcome
 
     async def _complete(self, outcome: SearchOutcome) -> None:
@@ -256,6 +272,7 @@ class CoordinateAscent:
         self._watcher.phase(f"{component}: {challenger.origin}")
         information = self._model.information(parent.id, [item.id for item in dev])
         order = duel_order(dev, challenger.id, self._climb.seed, information)
+        rule = Handicap(rule, -self._token_cost(challenger, parent))
         result = await duel(self._scorer, self._model, rule, parent, challenger, order, self._budget)
         outcome.incumbent = self._leader(outcome.candidates[0], [*outcome.candidates, challenger])
         result = replace(result, accepted=outcome.incumbent.id == challenger.id)
@@ -293,7 +310,26 @@ class CoordinateAscent:
         worth: dict[str, float] = {start.id: 0.0}
         for child, mean in zip(children, means, strict=True):
             worth[child.id] = worth[self._model.parent(child.id) or start.id] + mean
-        return max(fit, key=lambda each: worth[each.id])
+        return max(fit, key=lambda each: worth[each.id] - self._token_cost(each, start))
+
+    def _token_cost(self, candidate: Candidate, reference: Candidate) -> float:
+        """What its instructions cost more than those of another, in log-odds near that one."""
+        if not self._climb.token_price:
+            return 0.0
+        longer = self._tokens(candidate) - self._tokens(reference)
+        return self._climb.token_price * longer / 1000 / self._model.slope(reference.id)
+
+    def _tokens(self, candidate: Candidate) -> int:
+        return instruction_tokens(candidate.texts, self._climb.rounds)
+
+    def _front(self, candidates: Sequence[Candidate]) -> list[FrontPoint]:
+        """Those that no other beats in expected accuracy at as few tokens; the shortest first."""
+        points = [FrontPoint(each.id, self._tokens(each), self._model.expected(each.id)) for each in candidates]
+        front: list[FrontPoint] = []
+        for point in sorted(points, key=lambda each: (each.tokens, -each.expected)):
+            if not front or point.expected > front[-1].expected:
+                front.append(point)
+        return front
 
     def _tell_leader(self, candidate: Candidate) -> None:
         scores = self._scorer.scores(candidate, self._climb.dev)

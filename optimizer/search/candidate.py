@@ -11,6 +11,7 @@ from functools import cached_property
 
 from optimizer.data.item import Item
 from optimizer.prompts.files import check_prompt
+from optimizer.prompts.library import SOURCE_SKEPTICISM
 
 _COPIED_WORDS = 8  # so many words in a row, taken from a train item, are copied and not coincidence
 
@@ -50,6 +51,13 @@ class Rejection:
 def rough_tokens(text: str) -> int:
     """About how many tokens an English text takes: a token is about four characters."""
     return -(-len(text) // 4)
+
+
+def instruction_tokens(texts: Mapping[str, str], rounds: int) -> int:
+    """About how many tokens of instructions a debate takes: every persona reads its own, and the shared sentence, each round."""
+    personas = [text for name, text in texts.items() if name != SOURCE_SKEPTICISM]
+    shared = rough_tokens(texts.get(SOURCE_SKEPTICISM, ""))
+    return rounds * (sum(map(rough_tokens, personas)) + shared * len(personas))
 
 
 def objection(text: str, current: str, token_cap: int, train: Iterable[Item]) -> str:

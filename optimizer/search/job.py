@@ -32,7 +32,7 @@ from optimizer.search.ending import TestResult, open_test
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.gepa_engine import GepaSearch
 from optimizer.search.plan import Plan, count_cached, make_plan
-from optimizer.search.proposers import Alternatives, Crossover, Proposer, Reflection
+from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
 from optimizer.search.watch import Silent, Watcher
 
 if TYPE_CHECKING:
@@ -118,7 +118,17 @@ async def _search(
     job: OptimizeJob, run: RunFolder, evaluator: Evaluator, budget: Budget, events: EventLog, watcher: Watcher
 ) -> SearchOutcome:
     search, dev, train = job.settings.search, job.splits.dev, job.splits.train
-    climb = Climb(dev, train, search.schedule, search.parent, search.sweeps, search.token_cap, job.settings.seed)
+    climb = Climb(
+        dev,
+        train,
+        schedule=search.schedule,
+        parent=search.parent,
+        sweeps=search.sweeps,
+        token_cap=search.token_cap,
+        token_price=search.token_price,
+        rounds=job.protocol.rounds,
+        seed=job.settings.seed,
+    )
     mirror = _mirror(job, run, evaluator, events)
     journal = mirror or events
     if search.schedule == "gepa":
@@ -149,7 +159,11 @@ def _proposers(job: OptimizeJob, evaluator: Evaluator, budget: Budget) -> list[P
     most = None if search.reflections < 0 else search.reflections
     reflection = Reflection(evaluator, job.splits.train, budget, most, search.token_cap, job.settings.seed)
     alternatives = Alternatives(job.library.alternatives)
-    return [alternatives] if search.schedule == "exhaustive" else [alternatives, reflection, Crossover()]
+    if search.schedule == "exhaustive":
+        return [alternatives]
+    # Only where tokens have a price is the same in fewer of them worth anything.
+    compression = [Compression(evaluator, budget, job.settings.seed)] if search.token_price else []
+    return [alternatives, reflection, Crossover(), *compression]
 
 
 def _resolved(
@@ -236,6 +250,7 @@ def _write_result(
                 "stopped": outcome.stopped,
                 "test": result.to_json(),
                 "candidates": _candidates(job, evaluator, outcome),
+                "front": [asdict(point) for point in outcome.front],
                 "rejected": outcome.refused,
                 "headroom": _headroom(job, evaluator, outcome),
                 "calls": ledger.distinct,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -11,10 +12,12 @@ from optimizer.debate.voices import REFLECTION
 from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import Alternative
 from optimizer.search.budget import Budget, BudgetSpent
-from optimizer.search.candidate import Candidate, Rejection
+from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
-from optimizer.search.reflection import reflect
+from optimizer.search.reflection import compress, reflect
+
+_SHORTEST = 8  # words; shorter texts are left as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +189,49 @@ class Crossover:
             ):
                 return mate
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """A model says the same in fewer words. Made for searches in which tokens have a price.
+
+    Args:
+        evaluator: whose reflection model writes.
+        budget: what it is paid from.
+        seed: each proposal is a sample of its own.
+        most: tries for one text; each asks for another sample.
+    """
+
+    evaluator: Evaluator
+    budget: Budget
+    seed: int
+    most: int = 3
+    kind: str = "compression"
+
+    def has_more(self, context: Context) -> bool:
+        text = context.parent.texts[context.component]
+        done = [each for each in context.rejected if each.origin.startswith(f"{self.kind}:{_mark(text)}")]
+        return len(done) < self.most and len(text.split()) >= _SHORTEST
+
+    def price(self, context: Context) -> int:
+        return 1
+
+    async def propose(self, context: Context) -> Proposed:
+        text = context.parent.texts[context.component]
+        origin = f"{self.kind}:{_mark(text)}:{context.sample + 1}"
+        if not self.budget.affords(self.price(context)):
+            raise BudgetSpent
+        client = self.evaluator.executor.voice(REFLECTION).client
+        try:
+            shorter = await compress(client, context.component, text, sample=self.seed * 1000 + context.sample)
+        except CallFailed as failure:
+            return Proposed(origin=origin, problem=f"the call failed: {failure}")
+        if shorter.problem:
+            return Proposed(origin=origin, problem=shorter.problem)
+        if rough_tokens(shorter.text) >= rough_tokens(text):
+            return Proposed(origin=origin, problem="is no shorter than the current text")
+        return Proposed(context.parent.with_text(context.component, shorter.text, origin), origin)
+
+
+def _mark(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

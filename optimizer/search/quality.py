@@ -125,6 +125,15 @@ class QualityModel:
         information = max(1e-6, 1 / variance - 1 / self._fitted_spread**2)
         return Evidence(float(effect / variance), float(information))
 
+    def expected(self, candidate: str) -> float:
+        """The share of all items that the model expects a candidate to get right."""
+        return float(_logistic(self._quality[self._row[candidate]] - self._difficulty).mean())
+
+    def slope(self, candidate: str) -> float:
+        """How much of that share a unit of quality is worth, near this candidate."""
+        chance = _logistic(self._quality[self._row[candidate]] - self._difficulty)
+        return float(max(1e-3, (chance * (1 - chance)).mean()))
+
     def information(self, candidate: str, items: Iterable[str]) -> dict[str, float]:
         """How much an answer of a child of this candidate would tell, by item: p (1 - p), in [0, .25].
 

@@ -32,6 +32,15 @@ _SCHEMA = json.dumps(
     }
 )
 
+_SHORTER_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"instruction": {"type": "string"}},
+        "required": ["instruction"],
+        "additionalProperties": False,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
@@ -74,6 +83,24 @@ async def reflect(
     sampling = Sampling(temperature=_TEMPERATURE, top_p=0.95, max_tokens=2 * token_cap + _DIAGNOSIS_TOKENS, seed=sample)
     request = ChatRequest((Message("user", prompt),), sampling, _SCHEMA, sample)
     reply = await client.ask(request, CallTag("reflection", candidate.id, persona=component))
+    return read_instruction(reply.text, reply.finish_reason)
+
+
+async def compress(client: ChatClient, component: str, text: str, sample: int) -> Reflected:
+    """Ask for the same instruction in about half the words.
+
+    Raises:
+        CallFailed: no answer.
+        UserError: the endpoint is gone.
+    """
+    words = len(text.split())
+    prompt = (
+        f"Instruction: {text}\n\nSay the same in at most {max(5, words // 2)} words: keep every rule that changes what its "
+        "reader does, leave out what only repeats or explains. Answer as JSON with one field: instruction."
+    )
+    sampling = Sampling(temperature=_TEMPERATURE, top_p=0.95, max_tokens=3 * words + 40, seed=sample)
+    request = ChatRequest((Message("user", prompt),), sampling, _SHORTER_SCHEMA, sample)
+    reply = await client.ask(request, CallTag("reflection", persona=component))
     return read_instruction(reply.text, reply.finish_reason)
 
 

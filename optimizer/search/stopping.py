@@ -96,6 +96,17 @@ class WholeSplit:
 
 
 @dataclass(frozen=True, slots=True)
+class Handicap:
+    """A rule for a candidate that is worth `bonus` log-odds more, or less, than its effect: its tokens cost less, or more."""
+
+    rule: Rule
+    bonus: float
+
+    def goes_on(self, evidence: Evidence) -> bool:
+        return self.rule.goes_on(Evidence(evidence.total + self.bonus * evidence.information, evidence.information))
+
+
+@dataclass(frozen=True, slots=True)
 class StoppingRule:
     """After how much evidence to go on.
 

@@ -114,3 +114,41 @@ def test_the_front_shares_an_item_among_those_who_are_best_on_it() -> None:
     scores = {"a": {"1": 1.0, "2": 0.0, "3": 1.0}, "b": {"1": 1.0, "2": 1.0}, "c": {"1": 0.0}}
     assert best_shares(scores) == {"a": 0.5, "b": 1.5, "c": 0.0}
     assert best_shares({"a": {"1": 0.0}}) == {"a": 1.0}
+
+
+class Alike(Rollouts):
+    """All prompts are right on the same items."""
+
+    async def evaluate(self, candidate: Candidate, items: Sequence[Item]) -> None:
+        known = self._known.setdefault(candidate.id, {})
+        for item in items:
+            if item.id not in known:
+                self.landscape.rollouts += 1
+                known[item.id] = float(int(item.id) % 5 > 1)
+
+
+class Shorter:
+    """Takes a word off the end."""
+
+    kind = "shorter"
+
+    def has_more(self, context: Context) -> bool:
+        return len(context.parent.texts["prompt"].split()) > 3 and context.number < 4
+
+    def price(self, context: Context) -> int:
+        return 1
+
+    async def propose(self, context: Context) -> Proposed:
+        text = context.parent.texts["prompt"].rsplit(" ", 1)[0]
+        return Proposed(context.parent.with_text("prompt", text, f"shorter:{context.sample}"), f"shorter:{context.sample}")
+
+
+@pytest.mark.parametrize(("price", "shortened"), [(0.0, False), (30.0, True)])
+def test_fewer_tokens_lead_where_they_have_a_price_and_the_front_shows_them_in_any_case(price: float, shortened: bool) -> None:
+    rollouts = Alike(Landscape("null", 0))
+    climb = Climb(ITEMS[:40], token_price=price, rounds=2)
+    search = CoordinateAscent(rollouts, [Shorter()], climb, Budget(2000, rollouts), NoJournal())
+    outcome = asyncio.run(search.run(Candidate({"prompt": "Judge with great care whether it really holds"}), ["prompt"]))
+    assert (len(outcome.incumbent.texts["prompt"].split()) < 7) is shortened
+    assert outcome.front[0].tokens == min(point.tokens for point in outcome.front)
+    assert [point.expected for point in outcome.front] == sorted(point.expected for point in outcome.front)

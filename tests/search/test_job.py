@@ -32,6 +32,9 @@ def judge(body: dict[str, Any]) -> dict[str, Any]:
     text = body["messages"][-1]["content"]
     if "You improve the instruction" in text:
         return completion(f"<instruction>Reflected advice number {body['seed']}.</instruction>")
+    if "Say the same" in text:
+        words = text.split("Say the same")[0].split()[1:]
+        return completion(json.dumps({"instruction": " ".join(words[: len(words) // 2])}))
     if "Claim:" not in text:
         return answer("yes")  # a probe of what the server can do
     claim = text.split("Claim:")[1].split('"""')[1].strip()
@@ -261,3 +264,16 @@ def test_a_record_cut_at_any_point_is_resumed_to_the_same_result(server: Scripte
         # Debates end in any order.
         assert sorted(run.events.read_bytes().splitlines()) == sorted(events.splitlines())
     assert not any("Claim:" in str(body) for body in server.requests[asked:])
+
+
+def test_where_tokens_have_a_price_a_model_says_the_same_in_fewer_words(server: Scripted, data: Path) -> None:
+    server.script = judge
+    long = "You are here to look at every single word of this claim and to doubt it until the very end of all days."
+    (data / "prompts" / "skeptic" / "seed.md").write_text(long, encoding="utf-8")
+    flags = {"persona": "skeptic", "search.reflections": 0, "search.token_price": 20.0}
+    run = go(settings(server, data, **flags))
+    result = run.summary()["result"]
+    compressed = [row for row in result["candidates"] if row["origin"].startswith("compression:")]
+    assert compressed
+    assert len((run.candidate(compressed[0]["id"]) / "skeptic.md").read_text()) < len(long)
+    assert [point["tokens"] for point in result["front"]] == sorted(point["tokens"] for point in result["front"])
