@@ -145,9 +145,9 @@ class Reflection:
         return Proposed(parent.with_text(context.component, reflected.text, origin), origin)
 
     def _faultless(self, parent: Candidate) -> bool:
-        """Whether all of train was held, and rightly."""
+        """Whether all of train was held, and nothing of it wrongly."""
         scores = self.evaluator.scores(parent, self.train)
-        return len(scores) == len(self.train) and all(score == 1.0 for score in scores.values())
+        return self.evaluator.tried(parent, self.train) == len(self.train) and all(score == 1.0 for score in scores.values())
 
 
 @dataclass(slots=True)

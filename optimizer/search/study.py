@@ -50,6 +50,7 @@ class StudyMirror:
         self._states = optuna.trial.TrialState
         self._run, self._journal, self._scorer, self._dev = run, journal, scorer, dev
         self._trials: dict[str, Any] = {}
+        self._offered: set[str] = set()
         for trial in self._study.get_trials(deepcopy=False, states=(self._states.RUNNING,)):
             if trial.user_attrs.get("run") == run:
                 self._trials[trial.user_attrs["candidate"]] = optuna.trial.Trial(self._study, trial._trial_id)
@@ -92,18 +93,20 @@ class StudyMirror:
         origin = f"{self.kind}:{context.sample + 1}"
         if texts is None:
             return Proposed(origin=origin, problem="no other worker has anything new")
-        return Proposed(context.parent.with_text(context.component, texts[context.component], origin), origin)
+        child = context.parent.with_text(context.component, texts[context.component], origin)
+        self._offered.add(child.id)
+        return Proposed(child, origin)
 
     def _next(self, context: Context) -> Mapping[str, str] | None:
         """Texts of another worker's leader whose text of this component makes a new candidate."""
-        known = {candidate.id for candidate in context.pool}
+        known = {context.parent.id, *self._offered, *(candidate.id for candidate in context.pool)}
         for trial in reversed(self._study.get_trials(deepcopy=False)):
             attributes = trial.user_attrs
             if attributes.get("run") == self._run or not attributes.get("leads"):
                 continue
             texts = json.loads("".join(attributes[name] for name in sorted(attributes) if name.startswith("texts ")))
             text = texts.get(context.component, "")
-            if text and context.parent.with_text(context.component, text, "").id not in known | {context.parent.id}:
+            if text and context.parent.with_text(context.component, text, "").id not in known:
                 return dict(texts)
         return None
 
