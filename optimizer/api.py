@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from optimizer.config import Settings
@@ -23,7 +22,7 @@ from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.records import Debate
 from optimizer.models.catalogue import cache_folder
 from optimizer.models.ledger import Ledger
-from optimizer.prompts.library import SOURCE_SKEPTICISM, load_library
+from optimizer.prompts.library import SOURCE_SKEPTICISM, chosen_library
 from optimizer.runs.folder import RunFolder
 from optimizer.search.candidate import Candidate
 from optimizer.search.job import optimize as _optimize
@@ -47,7 +46,7 @@ async def judge_async(
         UserError: a server, a model or a prompt is not right.
     """
     chosen = settings or Settings()
-    panel = Candidate(dict(texts or load_library(Path(chosen.prompts) if chosen.prompts else None).seeds))
+    panel = Candidate(dict(texts or chosen_library(chosen).seeds))
     asked = list(items)
     personas = [name for name in panel.texts if name != SOURCE_SKEPTICISM]
     plan = await plan_panel(chosen, personas, asked)

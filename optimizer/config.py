@@ -166,6 +166,7 @@ class Settings(Strict):
     context: int = Field(default=0, ge=0, description="tokens a call on the embedded server; 0 follows the data")
     cache: str = ""
     runs: str = "runs"
+    panel: str = Field(default="", description="who sits on the panel, with commas in speaking order; everybody if left out")
     optuna: str = Field(default="", description="storage of a study that mirrors the search; several workers may share one")
     study: str = Field(default="", description="its name; the run's where left out")
 

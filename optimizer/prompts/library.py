@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from optimizer.config import Settings
 from optimizer.errors import UsageError, UserError
 from optimizer.prompts.files import read_prompt
 
@@ -36,6 +37,24 @@ class PromptLibrary:
     @property
     def personas(self) -> tuple[str, ...]:
         return tuple(name for name in self.seeds if name != SOURCE_SKEPTICISM)
+
+    def seated(self, panel: str) -> PromptLibrary:
+        """Only who is named, with commas, in that speaking order; the sentence about sources only if it is named.
+
+        Raises:
+            UserError: a name is unknown, or nobody sits there.
+        """
+        named = [name.strip() for name in panel.split(",") if name.strip()]
+        for name in named:
+            if name not in self.seeds:
+                raise UserError(f"panel: {name!r} has no prompt; there are {', '.join(self.seeds)}")
+        ordered = [name for name in dict.fromkeys(named) if name != SOURCE_SKEPTICISM]
+        if not ordered:
+            raise UserError(f"panel {panel!r} seats no persona; name at least one of {', '.join(self.personas)}")
+        if SOURCE_SKEPTICISM in named:
+            ordered.append(SOURCE_SKEPTICISM)
+        kept = {name: texts for name, texts in self.alternatives.items() if name in ordered}
+        return PromptLibrary({name: self.seeds[name] for name in ordered}, kept, self.notes)
 
     def components(self, wanted: str) -> tuple[str, ...]:
         """The components that `wanted` names: one of them, several joined by commas, or `all`.
@@ -76,6 +95,12 @@ def load_library(folder: Path | None = None) -> PromptLibrary:
         alternatives={**{name: shipped.alternatives[name] for name in kept}, **own.alternatives},
         notes=notes,
     )
+
+
+def chosen_library(settings: Settings) -> PromptLibrary:
+    """The prompts that the settings name, and who of them sits on the panel. Raises UserError as `load_library` and `seated`."""
+    library = load_library(Path(settings.prompts) if settings.prompts else None)
+    return library.seated(settings.panel) if settings.panel else library
 
 
 def shipped_personas() -> Path:

@@ -94,7 +94,7 @@ class CoordinateAscent:
         scorer: holds and remembers debates.
         proposers: each is asked by what its texts have won so far against its price.
         budget: hard.
-        events: written there: candidates, duels and rejections.
+        events: written there: candidates, duels, rejections, and who leads from when on.
         taken: why a candidate is left to another worker, or an empty string.
     """
 
@@ -334,6 +334,8 @@ class CoordinateAscent:
     def _tell_leader(self, candidate: Candidate) -> None:
         scores = self._scorer.scores(candidate, self._climb.dev)
         self._watcher.incumbent(f"{candidate.origin} {sum(scores.values()):g}/{len(scores)} on dev")
+        spent = self._budget.spent
+        self._events.record("leader", f"{candidate.id}:{spent}", candidate=candidate.id, calls=spent)
 
     def _objection(self, challenger: Candidate, parent: Candidate, component: str) -> str:
         """Why a proposal is not worth a call, or an empty string."""

@@ -99,6 +99,7 @@ class _Adapter:
         self._parent = self.start
         self._known = {self.start.id: self.start}
         self._proposals = 0
+        self._best = -1.0
 
     def candidate(self, texts: Mapping[str, str]) -> Candidate:
         """Ours for gepa's dict, with the parent that it was proposed from."""
@@ -122,9 +123,17 @@ class _Adapter:
         debates = self._wait(evaluator.evaluate(ours, batch))
         lessons = [Lesson(item, debates[item.id]) for item in batch]
         scores = [_number(lesson.debate.score(lesson.item)) for lesson in lessons]
-        if len(batch) == len(self.search._climb.dev):
-            self.search._watcher.note(f"{ours.origin}: {sum(scores):g}/{len(scores)} on dev")
+        if {item.id for item in batch} == {item.id for item in self.search._climb.dev}:
+            self._tell(ours, sum(scores), len(scores))
         return EvaluationBatch([lesson.debate for lesson in lessons], scores, lessons if capture_traces else None)
+
+    def _tell(self, candidate: Candidate, right: float, items: int) -> None:
+        """On all of dev: the best score leads, as gepa has it."""
+        self.search._watcher.note(f"{candidate.origin}: {right:g}/{items} on dev")
+        if right > self._best:
+            self._best, spent = right, self.search._budget.spent
+            self.search._watcher.incumbent(f"{candidate.origin} {right:g}/{items} on dev")
+            self.search._events.record("leader", f"{candidate.id}:{spent}", candidate=candidate.id, calls=spent)
 
     def make_reflective_dataset(self, candidate: dict[str, str], batch: Any, components: list[str]) -> Any:
         self._lessons, self._parent = list(batch.trajectories), self.candidate(candidate)

@@ -21,7 +21,7 @@ from optimizer.models.cache import ResponseCache
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
 from optimizer.prompts.files import write_prompts
-from optimizer.prompts.library import PromptLibrary, load_library
+from optimizer.prompts.library import PromptLibrary, chosen_library
 from optimizer.runs.events import EventLog
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
@@ -67,7 +67,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
     Raises:
         UserError: data, prompts, persona, server or budget are not right.
     """
-    library = load_library(Path(settings.prompts) if settings.prompts else None)
+    library = chosen_library(settings)
     components = library.components(settings.persona)
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     splits = split_items(items, settings.seed, settings.splits.model_dump())

@@ -21,7 +21,7 @@ from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.models.ledger import Ledger
-from optimizer.prompts.library import load_library
+from optimizer.prompts.library import chosen_library
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.search.candidate import Candidate
 from optimizer.search.watch import Silent, Watcher
@@ -66,7 +66,7 @@ async def evaluate_panel(
         UserError: data, prompts or server are not right, or the endpoint is gone.
     """
     watcher = watcher or Silent()
-    library = load_library(Path(settings.prompts) if settings.prompts else None)
+    library = chosen_library(settings)
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     items = spread(items, settings.seed, limit) if limit else items
     protocol, panel = Protocol.of(settings.protocol), Candidate(library.seeds)

@@ -18,7 +18,7 @@ from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
 from optimizer.models.ledger import Ledger
 from optimizer.prompts.files import read_prompt, write_prompts
-from optimizer.prompts.library import SOURCE_SKEPTICISM, load_library
+from optimizer.prompts.library import SOURCE_SKEPTICISM, chosen_library
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.items import run_settings, run_splits
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
@@ -66,7 +66,7 @@ async def compare_prompts(
         UsageError: the texts are too few or the same, or the component is not one.
         UserError: data or server are not right, or the endpoint is gone.
     """
-    library = load_library(Path(settings.prompts) if settings.prompts else None)
+    library = chosen_library(settings)
     component = _one_component(library.components(settings.persona))
     seed = Candidate(library.seeds)
     candidates = [seed.with_text(component, text, name) for name, text in texts]

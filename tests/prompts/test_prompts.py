@@ -80,3 +80,15 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be written"):
         write_text(tmp_path / "taken", "text")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_panel_seats_who_is_named_in_that_order() -> None:
+    library = load_library()
+    seated = library.seated("source_skepticism, expert,skeptic")
+    assert list(seated.seeds) == ["expert", "skeptic", "source_skepticism"]
+    assert set(seated.alternatives) == set(seated.seeds)
+    assert library.seated("expert").personas == ("expert",)
+    with pytest.raises(UserError, match="panel: 'sceptic' has no prompt; there are skeptic, advocate"):
+        library.seated("sceptic")
+    with pytest.raises(UserError, match="seats no persona"):
+        library.seated("source_skepticism")
