@@ -42,7 +42,7 @@ LAWS = {
     "coarse": Law(((0.30, 0.05), (0.30, -0.05))),
     "fine": Law(((0.15, 0.02), (0.45, -0.02))),
     "mixture": Law(((0.3, -0.03),), (0.4, 0.12, -0.06)),
-    # Of the same family, and used for no choice that the product makes.
+    # Of the same family, to check on; "lopsided" was looked at when the search's shrinkage was set.
     "steep": Law(((0.10, 0.10), (0.60, -0.05))),
     "gentle": Law(((0.40, 0.01), (0.20, -0.03))),
     "mostly harm": Law(((0.05, 0.04), (0.80, -0.04))),

@@ -270,6 +270,7 @@ def test_where_tokens_have_a_price_a_model_says_the_same_in_fewer_words(server: 
     server.script = judge
     long = "You are here to look at every single word of this claim and to doubt it until the very end of all days."
     (data / "prompts" / "skeptic" / "seed.md").write_text(long, encoding="utf-8")
+    shutil.rmtree(data / "prompts" / "skeptic" / "alternatives")  # they are shorter still
     flags = {"persona": "skeptic", "search.reflections": 0, "search.token_price": 20.0}
     run = go(settings(server, data, **flags))
     result = run.summary()["result"]
