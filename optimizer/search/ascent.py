@@ -116,6 +116,7 @@ class CoordinateAscent:
         self._asked: dict[tuple[str, str], int] = {}  # component and kind -> proposals of this sweep
         self._drawn: dict[str, int] = {}  # kind -> proposals of the whole run
         self._refused_in_a_row: dict[str, int] = {}
+        self._unproven: set[str] = set()  # won no more than they lost against their parent: the model alone gives no lead
 
     async def run(self, start: Candidate, components: Sequence[str]) -> SearchOutcome:
         """Climb from `start` over the components, in their order.
@@ -274,6 +275,8 @@ class CoordinateAscent:
         order = duel_order(dev, challenger.id, self._climb.seed, information)
         rule = Handicap(rule, -self._token_cost(challenger, parent))
         result = await duel(self._scorer, self._model, rule, parent, challenger, order, self._budget)
+        if self._model.copies and result.wins <= result.losses and not self._climb.token_price:
+            self._unproven.add(challenger.id)
         outcome.incumbent = self._leader(outcome.candidates[0], [*outcome.candidates, challenger])
         result = replace(result, accepted=outcome.incumbent.id == challenger.id)
         outcome.candidates.append(challenger)
@@ -299,7 +302,8 @@ class CoordinateAscent:
 
     def _leader(self, start: Candidate, candidates: Sequence[Candidate]) -> Candidate:
         """Whose expected quality is best: the seed's, and the effects of all edits on the way; the first of equals."""
-        fit = [each for each in candidates if not too_many_missing(self._scorer, each, self._climb.dev)] or [start]
+        proven = [each for each in candidates if each.id not in self._unproven]
+        fit = [each for each in proven if not too_many_missing(self._scorer, each, self._climb.dev)] or [start]
         prior = self._learned()
         if self._whole:
             scores = {each.id: self._scorer.scores(each, self._climb.dev) for each in fit}
@@ -310,7 +314,7 @@ class CoordinateAscent:
         worth: dict[str, float] = {start.id: 0.0}
         for child, mean in zip(children, means, strict=True):
             worth[child.id] = worth[self._model.parent(child.id) or start.id] + mean
-        return max(fit, key=lambda each: worth[each.id] - self._token_cost(each, start))
+        return max(fit, key=lambda each: round(worth[each.id] - self._token_cost(each, start), 6))
 
     def _token_cost(self, candidate: Candidate, reference: Candidate) -> float:
         """What its instructions cost more than those of another, in log-odds near that one."""

@@ -112,7 +112,10 @@ async def duel(
         if too_many_missing(scorer, challenger, looked, _AT_LEAST):
             ended = "too many debates failed"
             break
-        if not rule.goes_on(model.evidence(challenger.id)):
+        evidence = model.evidence(challenger.id)
+        # Where prompts mostly answer alike, what is to be taken has to win more than it loses first.
+        shown = evidence.total <= 0 or not model.copies or _margin(scorer, incumbent, challenger, looked) > 0
+        if shown and not rule.goes_on(evidence):
             ended = "decided"
             break
     ours, theirs = scorer.scores(incumbent, looked), scorer.scores(challenger, looked)
@@ -128,6 +131,12 @@ async def duel(
         ended=ended,
         order=tuple(item.id for item in looked),
     )
+
+
+def _margin(scorer: Scorer, incumbent: Candidate, challenger: Candidate, items: Sequence[Item]) -> float:
+    """Items won less items lost, of those that both have."""
+    ours, theirs = scorer.scores(incumbent, items), scorer.scores(challenger, items)
+    return sum(score - ours[item] for item, score in theirs.items() if item in ours)
 
 
 def too_many_missing(scorer: Scorer, candidate: Candidate, items: Sequence[Item], at_least: int = 0) -> bool:

@@ -21,6 +21,8 @@ _LEAST_DIFFICULTY_SPREAD, _MOST_DIFFICULTY_SPREAD = 0.7, 6.0
 _MOST_STEP = 2.0
 _TOLERANCE = 0.02
 _NEWTON_STEPS = 8
+_MUCH_AGREEMENT = 0.2
+_DIFFERENCES_BEFORE = 5.0  # differing answers, expected and seen, before there are any
 
 Floats = NDArray[np.float64]
 
@@ -52,6 +54,7 @@ class QualityModel:
         self._difficulty: Floats = np.zeros(len(items))
         self._difficulty_spread = 2.0
         self._covariance: Floats = np.zeros((0, 0))
+        self._agreement = 0.0
 
     @property
     def candidates(self) -> list[str]:
@@ -67,6 +70,11 @@ class QualityModel:
         self._scores = np.vstack([self._scores, np.zeros(len(self._place))])
         self._seen = np.vstack([self._seen, np.zeros(len(self._place), bool)])
         self._quality = np.append(self._quality, 0.0 if parent is None else self._quality[self._row[parent]])
+
+    @property
+    def copies(self) -> bool:
+        """Whether children answer so much like their parents that a difference has to be seen on items that both answered."""
+        return self._agreement > _MUCH_AGREEMENT
 
     def parent(self, candidate: str) -> str | None:
         """What a candidate was made from."""
@@ -108,6 +116,7 @@ class QualityModel:
             if largest < _TOLERANCE:
                 break
         self._covariance = np.linalg.inv(curve)
+        self._agreement = self._measured_agreement()
         spread = float(np.sqrt(np.mean(self._difficulty**2 + 1 / curve_difficulty)))
         self._difficulty_spread = min(max(spread, _LEAST_DIFFICULTY_SPREAD), _MOST_DIFFICULTY_SPREAD)
 
@@ -123,7 +132,10 @@ class QualityModel:
         variance = covariance[row, row] + covariance[parent, parent] - 2 * covariance[row, parent]
         effect = self._quality[row] - self._quality[parent]
         information = max(1e-6, 1 / variance - 1 / self._fitted_spread**2)
-        return Evidence(float(effect / variance), float(information))
+        both = self._seen[row] & self._seen[parent]
+        pairs = float((self._scores[row, both] - self._scores[parent, both]).sum()) / 2  # the conditional likelihood's slope
+        total = (1 - self._agreement) * float(effect / variance) + self._agreement * pairs
+        return Evidence(total, float(information))
 
     def expected(self, candidate: str) -> float:
         """The share of all items that the model expects a candidate to get right."""
@@ -150,6 +162,22 @@ class QualityModel:
             difficulty += np.clip(step, -_MOST_STEP, _MOST_STEP)
         chance = _logistic(self._quality[row] - difficulty)
         return {item: float(chance[self._place[item]] * (1 - chance[self._place[item]])) for item in items}
+
+    def _measured_agreement(self) -> float:
+        """How much more children answer like their parents than answers that are independent given the model; in [0, 1).
+
+        Independent answers carry their own luck, which the model evens out. Answers that are copied share it: there only the
+        items on which the two differ tell anything.
+        """
+        chance = self._chances()
+        observed = expected = _DIFFERENCES_BEFORE
+        for row, parent in enumerate(self._parents):
+            if parent is not None:
+                both = self._seen[row] & self._seen[parent]
+                own, other = chance[row, both], chance[parent, both]
+                observed += float(np.abs(self._scores[row, both] - self._scores[parent, both]).sum())
+                expected += float((own * (1 - other) + other * (1 - own)).sum())
+        return max(0.0, 1 - observed / expected)
 
     def _chances(self) -> Floats:
         return _logistic(self._quality[:, None] - self._difficulty[None])

@@ -89,3 +89,22 @@ def test_a_candidate_without_answers_has_no_evidence_and_the_first_no_parent() -
     with pytest.raises(ValueError, match="no parent"):
         model.evidence("c0")
     assert (model.parent("c1"), model.parent("c0"), model.seen("new"), model.seen("c0")) == ("c0", None, 0, len(ITEMS))
+
+
+def test_where_children_copy_their_parents_answers_only_differences_count() -> None:
+    draw = np.random.default_rng(5)
+    right = dict(zip(ITEMS, map(float, draw.random(len(ITEMS)) < 0.6), strict=True))
+    model = QualityModel(ITEMS)
+    model.add("seed")
+    model.observe("seed", right)
+    for number in range(6):
+        model.add(f"c{number}", "seed")
+        model.observe(f"c{number}", {item: right[item] for item in ITEMS[20 * number : 20 * number + 20]})
+    model.add("better", "seed")
+    lost = [item for item in ITEMS if not right[item]][:5]
+    model.observe("better", {item: 1.0 if item in lost else right[item] for item in ITEMS[:60]})
+    model.fit()
+    totals = [model.evidence(f"c{number}").total for number in range(6)]
+    assert model._agreement > 0.7
+    assert max(map(abs, totals)) < 0.6
+    assert model.evidence("better").total > 1.5
