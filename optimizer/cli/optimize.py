@@ -120,8 +120,9 @@ def _print_result(run: RunFolder) -> None:
             f"choosing the right one for each item would reach {share(headroom['oracle'])}."
         )
     if len(result["front"]) > 1:
+        names = {row["id"]: row["origin"] for row in result["candidates"]}
         points = ", ".join(
-            f"{point['candidate']} {point['tokens']} tokens {share(point['expected'])}" for point in result["front"]
+            f"{names[point['candidate']]} {point['tokens']} tokens {share(point['expected'])}" for point in result["front"]
         )
         say(f"Accuracy against tokens (expected on dev, which flatters; no shorter prompt is as good): {points}.")
     say(f"Search ended: {result['stopped']}.")
