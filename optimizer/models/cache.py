@@ -73,8 +73,7 @@ class ResponseCache:
         except RuntimeError:
             self._flush()
         else:
-            if len(self._pending) == 1:
-                loop.call_soon(self._flush_later)
+            loop.call_soon(self._flush_later)  # every time: another loop may have ended before its turn did
 
     def _flush(self) -> None:
         """Write what is pending."""
