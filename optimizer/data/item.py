@@ -1,4 +1,4 @@
-"""The item: one claim with its evidence, a gold label and a cluster."""
+"""The item: one claim with its evidence, a gold label and a cluster; or a question with its right answers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,23 @@ class Label(StrEnum):
     UNSURE = "unsure"
 
 
+class Task(StrEnum):
+    """What is asked of an item: a claim's label, one of several choices, a number, or a short text."""
+
+    CLAIM = "claim"
+    CHOICE = "choice"
+    NUMBER = "number"
+    TEXT = "text"
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One claim to judge.
+    """One claim to judge, or one question to answer (task other than claim: `claim` is then the question).
 
-    `label` is None only for claims that are judged without being scored. `cluster` names the document or claim family
-    that items share: items of one cluster are not independent, and no cluster is ever split.
+    `label` is None for questions, and for claims that are judged without being scored. `cluster` names the document or claim
+    family that items share: items of one cluster are not independent, and no cluster is ever split. `choices` are a
+    question's options in their order, called A, B, C … ; `answers` are its right answers: the letter of a choice, a number as
+    text, or a text and its aliases, the first being the one that is shown. `split` is the one that the data set's authors put it in.
     """
 
     id: str
@@ -35,6 +46,10 @@ class Item:
     domain: str = ""
     difficulty: str = ""
     rationale: str = ""
+    task: Task = Task.CLAIM
+    choices: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    split: str = ""
 
     @property
     def evidence_text(self) -> str:
@@ -45,8 +60,11 @@ class Item:
     def content_hash(self) -> str:
         """A hash of everything that a judge or a scorer sees, 16 hex digits; the rationale is left out."""
         record = asdict(self)
-        for name in ("rationale", "source", "category", "domain", "difficulty"):
+        for name in ("rationale", "source", "category", "domain", "difficulty", "split"):
             record.pop(name)
+        if self.task is Task.CLAIM:
+            # Claims keep the hash that runs and seals of earlier versions know them by.
+            record = {name: record[name] for name in record if name not in ("task", "choices", "answers")}
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 
