@@ -33,7 +33,7 @@ class Item:
     `label` is None for questions, and for claims that are judged without being scored. `cluster` names the document or claim
     family that items share: items of one cluster are not independent, and no cluster is ever split. `choices` are a
     question's options in their order, called A, B, C … ; `answers` are its right answers: the letter of a choice, a number as
-    text, or a text and its aliases, the first being the one that is shown. `split` is the one that the data set's authors put it in.
+    text, or a text and its aliases, the first being the one that is shown. `split` is where the data set’s authors put it.
     """
 
     id: str
