@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ def command(
     data: options.Data = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     limit: Annotated[int, typer.Option(min=0, help="At most so many items of other data; 0 takes all.")] = 0,
     runs: options.Runs = None,
     new: options.New = False,
@@ -36,7 +37,10 @@ def command(
     from optimizer.search.versus import transfer
 
     folder = find_run(Path(runs or "runs"), run, finished=True, kinds=("optimize",))
-    changes = {"model": model, "base_url": base_url, "data": data, "label_map": label_map}
+    changes: dict[str, Any] = {"model": model, "base_url": base_url, "data": data, "label_map": label_map}
+    if data:
+        # How the run's own data was read says nothing about these.
+        changes |= {"format": format or "", "format_options": {}, "columns": {}}
     settings = options.replaced(run_settings(folder), columns, runs=runs or "runs", **changes)
     with RunProgress() as progress:
         made = run_async(transfer(folder, settings, limit, new, progress))

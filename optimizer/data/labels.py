@@ -34,13 +34,18 @@ def parse_label_map(text: str) -> dict[str, Label]:
     return labels
 
 
-def read_label(value: object, overrides: Mapping[str, Label]) -> Label:
+def read_label(value: object, overrides: Mapping[str, Label], known: Mapping[str, Label] = GOLD_LABELS) -> Label:
     """The label that a data set's own word stands for. Raises ValueError naming the word and the known ones."""
+    name = label_name(value)
+    found = overrides.get(name) or known.get(name)
+    if found is None:
+        names = ", ".join(sorted({*known, *overrides}))
+        raise ValueError(f"label {str(value)!r} is unknown; known are {names}; add others with --label-map NAME=grounded")
+    return found
+
+
+def label_name(value: object) -> str:
+    """A data set's own label as a normalised name; 1.0 is `1`."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    name = normalise_label(str(value))
-    found = overrides.get(name) or GOLD_LABELS.get(name)
-    if found is None:
-        known = ", ".join(sorted({*GOLD_LABELS, *overrides}))
-        raise ValueError(f"label {str(value)!r} is unknown; known are {known}; add others with --label-map NAME=grounded")
-    return found
+    return normalise_label(str(value))

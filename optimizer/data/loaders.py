@@ -1,71 +1,160 @@
-"""Reads items from JSONL, CSV and Parquet. Every error names the file and the line, and nothing is guessed.
+"""Reads the items of a data file, whatever its format. Every error names the file and the line, and nothing is guessed.
 
-A column map renames the file's columns to ours: {"claim": "statement", "evidence": "passage"}.
+The own format has the columns of FIELDS; a column map renames the file's columns to ours: {"claim": "statement",
+"evidence": "passage"}. The published formats are in formats/.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optimizer.data.item import Item, Label
-from optimizer.data.labels import parse_label_map, read_label
+from optimizer.data.labels import GOLD_LABELS, parse_label_map
+from optimizer.data.rows import READERS, read_rows
+from optimizer.data.shipped import data_path
 from optimizer.errors import UserError
 
-FIELDS = ("id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale")
-Row = tuple[int, dict[str, Any]]
+# The formats' own modules read with this one, so it imports them late.
+if TYPE_CHECKING:
+    from optimizer.config import Settings
+    from optimizer.data.formats.base import Loading
+
+FIELDS = (
+    "id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale", "split",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What a data file holds: its items, the format they were read in, the labels as read, and what was left out and why."""
+
+    items: list[Item]
+    format: str
+    labels: Mapping[str, Label]
+    left_out: Mapping[str, list[str]]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The format and the label map, as a run records them."""
+        return {"format": self.format, "labels": {name: str(label) for name, label in sorted(self.labels.items())}}
 
 
 def load_items(
-    path: Path, columns: Mapping[str, str] | None = None, label_map: str = "", require_label: bool = True
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    label_map: str = "",
+    require_label: bool = True,
+    format: str = "",
+    options: Mapping[str, str] | None = None,
 ) -> list[Item]:
-    """All items of a file, in its order.
-
-    Args:
-        path: a .jsonl, .csv or .parquet file, or a folder with an items.jsonl in it.
-        columns: our field name -> the file's column name, for columns that are called something else.
-        label_map: `name=grounded,...`, in addition to the known labels.
-        require_label: whether an item without a label is an error.
+    """All items of a file, in its order: those of load_data.
 
     Raises:
         UserError: the file is missing, is no UTF-8, or a line is bad; the message names file and line.
     """
-    path = path / "items.jsonl" if path.is_dir() else path
-    if not path.exists():
-        raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
-    reader = {".jsonl": _jsonl_rows, ".csv": _csv_rows, ".parquet": _parquet_rows}.get(path.suffix.lower())
-    if reader is None:
-        raise UserError(f"{path}: files of kind {path.suffix!r} are not read; convert it to .jsonl, .csv or .parquet")
+    from optimizer.data.formats.base import Loading
+
+    loading = Loading(_overrides(label_map), options or {}, columns=columns or {}, require_label=require_label)
+    return load_data(path, loading, format).items
+
+
+def chosen_data(settings: Settings) -> Data:
+    """The data that the settings name, read as they say.
+
+    Raises:
+        UserError: as load_items.
+    """
+    from optimizer.data.formats.base import Loading
+
+    loading = Loading(_overrides(settings.label_map), settings.format_options, columns=settings.columns)
+    return load_data(data_path(settings.data), loading, settings.format)
+
+
+def load_data(path: Path, loading: Loading, format: str = "") -> Data:
+    """All items of a file or of a folder with an items.jsonl in it, in its order.
+
+    Args:
+        path: in our own format or a published one.
+        loading: the caller's labels, options and columns; what was read and left out is noted in it.
+        format: the format's name; empty recognises it. A column map means our own.
+
+    Raises:
+        UserError: the file is missing, not recognised or has no items, or a record is bad; the message names file and line.
+    """
+    from optimizer.data.formats import OWN, recognise
+
+    path = _data_file(path)
+    chosen = OWN if loading.columns and not format else recognise(path, format)
+    if loading.columns and chosen is not OWN:
+        raise UserError(f"{path}: --columns is for data in our own format, but the format is {chosen.name}; leave one away")
+    items = list(_once(path, chosen.items(path, loading), loading))
+    if not items:
+        raise UserError(f"{path}: holds no items{_reasons(loading)}")
+    return Data(items, chosen.name, loading.read, loading.left_out)
+
+
+def _overrides(label_map: str) -> dict[str, Label]:
     try:
-        overrides = parse_label_map(label_map)
+        return parse_label_map(label_map)
     except ValueError as error:
         raise UserError(str(error)) from error
-    names = _column_names(columns or {})
-    items: list[Item] = []
+
+
+def _data_file(path: Path) -> Path:
+    if path.is_dir() and not (path / "items.jsonl").exists():
+        files = sorted(file.name for file in path.iterdir() if file.suffix.lower() in READERS)
+        there = f"it has {', '.join(files[:8])}; give one of them" if files else "nor any other data file"
+        raise UserError(f"{path}: is a folder without an items.jsonl, {there}")
+    path = path / "items.jsonl" if path.is_dir() else path
+    if not path.exists():
+        raise UserError(f"{path}: no such data file; give a {', '.join(READERS)} file of claims with evidence")
+    return path
+
+
+def _once(path: Path, items: Iterable[Item], loading: Loading) -> Iterator[Item]:
+    """The items without those that repeat an earlier one; an id that stands for two different ones is an error."""
+    seen: dict[str, str] = {}
+    for item in items:
+        content = item.content_hash
+        earlier = seen.setdefault(item.id, "")
+        if not earlier:
+            seen[item.id] = content
+            yield item
+        elif earlier == content:
+            loading.leave_out("repeats an earlier record", item.id)
+        else:
+            raise UserError(f"{path}: two different items have the id {item.id!r}; ids must differ")
+
+
+def _reasons(loading: Loading) -> str:
+    parts = [f"{len(ids)} left out because: {reason} ({', '.join(ids[:3])})" for reason, ids in loading.left_out.items()]
+    return "; " + "; ".join(parts) if parts else ""
+
+
+def own_items(path: Path, loading: Loading) -> Iterator[Item]:
+    """The items of a file in our own format: one record an item, with the columns of FIELDS or as the column map says.
+
+    Raises:
+        UserError: a line is bad, or an id is used twice; the message names file and line.
+    """
+    names = _column_names(loading.columns)
     seen: dict[str, int] = {}
-    try:
-        for line, row in reader(path):
-            try:
-                item = _item(row, names, overrides, require_label)
-            except ValueError as error:
-                raise UserError(f"{path}, line {line}: {error}") from error
-            if item.id in seen:
-                raise UserError(f"{path}, line {line}: id {item.id!r} is already used on line {seen[item.id]}; ids must differ")
-            seen[item.id] = line
-            items.append(item)
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 (it may be cp1252 or UTF-16)"
-        ) from error
-    if not items:
-        raise UserError(f"{path}: holds no items")
-    return items
+    for line, row in read_rows(path, header=True):
+        try:
+            item = _item(row, names, loading)
+        except ValueError as error:
+            raise UserError(f"{path}, line {line}: {error}") from error
+        if item.id in seen:
+            raise UserError(f"{path}, line {line}: id {item.id!r} is already used on line {seen[item.id]}; ids must differ")
+        seen[item.id] = line
+        yield item
 
 
 def _column_names(columns: Mapping[str, str]) -> dict[str, str]:
@@ -73,51 +162,6 @@ def _column_names(columns: Mapping[str, str]) -> dict[str, str]:
     if unknown:
         raise UserError(f"column map names the field {unknown[0]!r}; fields are {', '.join(FIELDS)}")
     return {field: columns.get(field, field) for field in FIELDS}
-
-
-def _jsonl_rows(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8-sig") as file:
-        for number, text in enumerate(file, 1):
-            if not text.strip():
-                continue
-            try:
-                row = json.loads(text)
-            except json.JSONDecodeError as error:
-                raise UserError(f"{path}, line {number}: not JSON ({error.msg} at column {error.colno})") from error
-            if not isinstance(row, dict):
-                raise UserError(f"{path}, line {number}: is a JSON {type(row).__name__}; each line must be an object")
-            yield number, row
-
-
-def _csv_rows(path: Path) -> Iterator[Row]:
-    csv.field_size_limit(2**31 - 1)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        while True:
-            start = reader.line_num + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise UserError(f"{path}, line {start}: not CSV ({error})") from error
-            if None in row:
-                raise UserError(f"{path}, line {start}: has more cells than the header has columns; quote cells with commas")
-            yield start, {name: None if value == "" else value for name, value in row.items()}
-
-
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    import pyarrow.parquet  # heavy, and only this format needs it
-
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-    except (OSError, pyarrow.ArrowInvalid) as error:
-        raise UserError(f"{path}: not a Parquet file ({error})") from error
-    number = 0
-    for batch in file.iter_batches(batch_size=1024):
-        for row in batch.to_pylist():
-            number += 1
-            yield number, row
 
 
 def _missing(value: object) -> bool:
@@ -158,19 +202,17 @@ def _evidence(row: Mapping[str, Any], column: str) -> tuple[str, ...]:
     return (_required(row, column),)
 
 
-def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
+def _item(row: Mapping[str, Any], names: Mapping[str, str], loading: Loading) -> Item:
     claim, evidence = _required(row, names["claim"]), _evidence(row, names["evidence"])
     content = hashlib.sha256(json.dumps([claim, evidence]).encode()).hexdigest()[:12]
-    label = None
-    if require_label or not _missing(row.get(names["label"])):
-        if _missing(row.get(names["label"])):
-            _required(row, names["label"])
-        label = read_label(row[names["label"]], overrides)
+    given = row.get(names["label"])
+    if loading.require_label and _missing(given):
+        _required(row, names["label"])
     return Item(
         id=_text(row, names["id"]) or f"item-{content}",
         claim=claim,
         evidence=evidence,
-        label=label,
+        label=None if _missing(given) else loading.gold(given, GOLD_LABELS),
         # Without a cluster of its own, an item shares one with those that are judged on the same evidence.
         cluster=_text(row, names["cluster"]) or "evidence-" + hashlib.sha256("\n".join(evidence).encode()).hexdigest()[:12],
         source=_text(row, names["source"]),
@@ -178,4 +220,5 @@ def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[s
         domain=_text(row, names["domain"]),
         difficulty=_text(row, names["difficulty"]),
         rationale=_text(row, names["rationale"]),
+        split=_text(row, names["split"]),
     )

@@ -1,0 +1,147 @@
+"""What formats of one record an item or more have in common: reading, ids, clusters, labels, and errors with file and line."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optimizer.data.formats.base import Loading, RemoteFile, Sample
+from optimizer.data.item import Item, Label, Task
+from optimizer.data.rows import read_rows
+from optimizer.errors import UsageError, UserError
+
+Record = Mapping[str, Any]
+_SPLIT = re.compile(r"(?:^|[^a-z])(train|dev|test|val|valid|validation)(?:[^a-z]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file being read: where it lies, the split that its name tells (or empty), the options in force, and what is noted."""
+
+    path: Path
+    split: str
+    options: Mapping[str, str]
+    loading: Loading
+
+
+class RecordFormat(ABC):
+    """A format whose records each become items of their own. A subclass says what it is, and what one record becomes."""
+
+    name: str
+    title: str
+    licence: str
+    home: str
+    labels: Mapping[str, Label]
+    task: Task = Task.CLAIM
+    files: tuple[RemoteFile, ...] = ()
+    options: Mapping[str, str] = {}
+
+    @abstractmethod
+    def recognises(self, sample: Sample) -> bool:
+        """Whether a file that begins so is of this format."""
+
+    @abstractmethod
+    def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
+        """The items of one record. Raises ValueError where it is bad."""
+
+    def items(self, path: Path, loading: Loading) -> Iterator[Item]:
+        """The items of a file, lazily, in its order. Raises UserError where a record is bad, with the file and the line."""
+        reading = Reading(path, split_of(path), chosen_options(self.name, self.options, loading), loading)
+        for line, record in self.records(reading):
+            try:
+                made = list(self.from_record(record, reading))
+            except ValueError as error:
+                raise error if isinstance(error, UserError) else UserError(f"{path}, line {line}: {error}") from error
+            yield from made
+
+    def records(self, reading: Reading) -> Iterable[tuple[int, dict[str, Any]]]:
+        """The file's records with their lines; for formats that must look at all of them first."""
+        return read_rows(reading.path)
+
+    def item(
+        self,
+        reading: Reading,
+        id: object,
+        claim: str,
+        evidence: Iterable[str],
+        label: Label | None,
+        cluster: object,
+        category: str = "",
+        domain: str = "",
+        split: str = "",
+    ) -> Item:
+        """An item whose id and cluster are namespaced by the benchmark. Raises ValueError if claim or evidence is empty."""
+        passages = tuple(passage.strip() for passage in evidence if passage.strip())
+        if not claim.strip() or not passages:
+            raise ValueError(f"record {id!r} has no {'evidence' if claim.strip() else 'claim'}")
+        return Item(
+            id=f"{self.name}:{id}",
+            claim=claim.strip(),
+            evidence=passages,
+            label=label,
+            cluster=f"{self.name}:{cluster}",
+            source=self.name,
+            category=category,
+            domain=domain,
+            split=split or reading.split,
+        )
+
+    def gold(self, record: Record, column: str, reading: Reading) -> Label | None:
+        """The record's label, or None where it has none and need not. Raises ValueError if it is unknown or missing."""
+        value = record.get(column)
+        if value is None or value == "":
+            if reading.loading.require_label:
+                raise ValueError(f"column {column!r} has no label")
+            return None
+        return reading.loading.gold(value, self.labels)
+
+
+def chosen_options(name: str, known: Mapping[str, str], loading: Loading) -> dict[str, str]:
+    """The options of a format, with the defaults where the caller says nothing.
+
+    Raises:
+        UsageError: the format has no such option, or the option no such value.
+    """
+    chosen = {option: values.partition("|")[0] for option, values in known.items()}
+    for option, value in loading.options.items():
+        if option not in known:
+            raise UsageError(f"format {name} has no option {option!r}; it has {', '.join(known) or 'none'}")
+        allowed = known[option].split("|")
+        if known[option] and value not in allowed:
+            raise UsageError(f"option {option} of format {name} is {value!r}; it can be {' or '.join(allowed)}")
+        chosen[option] = value
+    return chosen
+
+
+def split_of(path: Path) -> str:
+    """The split that a file's name tells: train, dev or test, or an empty text."""
+    found = _SPLIT.search(path.stem.lower())
+    if not found:
+        return ""
+    return "dev" if found[1].startswith("val") else found[1]
+
+
+def text_of(record: Record, column: str) -> str:
+    """A column that must hold text; numbers are written out. Raises ValueError naming the column."""
+    value = record.get(column)
+    if value is None or isinstance(value, (dict, list, bool)) or not str(value).strip():
+        raise ValueError(f"column {column!r} must hold text" + ("" if value is None else f", but is {str(value)[:40]!r}"))
+    return str(value)
+
+
+def texts_of(record: Record, column: str) -> tuple[str, ...]:
+    """A column that must hold a list of texts. Raises ValueError naming the column."""
+    value = record.get(column)
+    if not isinstance(value, list) or not value or not all(isinstance(part, str) for part in value):
+        raise ValueError(f"column {column!r} must hold a list of texts")
+    return tuple(value)
+
+
+def digest(*texts: str) -> str:
+    """Twelve hex digits that stand for texts, for records without an id of their own."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
