@@ -78,7 +78,7 @@ def chosen_data(settings: Settings) -> Data:
 
 
 def load_data(path: Path, loading: Loading, format: str = "") -> Data:
-    """All items of a file or of a folder with an items.jsonl in it, in its order.
+    """All items of a file, or of a folder with an items.jsonl or a benchmark's files in it, in their order.
 
     Args:
         path: in our own format or a published one.
@@ -108,11 +108,7 @@ def _overrides(label_map: str) -> dict[str, Label]:
 
 
 def _data_file(path: Path) -> Path:
-    if path.is_dir() and not (path / "items.jsonl").exists():
-        files = sorted(file.name for file in path.iterdir() if file.suffix.lower() in READERS)
-        there = f"it has {', '.join(files[:8])}; give one of them" if files else "nor any other data file"
-        raise UserError(f"{path}: is a folder without an items.jsonl, {there}")
-    path = path / "items.jsonl" if path.is_dir() else path
+    path = path / "items.jsonl" if (path / "items.jsonl").is_file() else path
     if not path.exists():
         raise UserError(f"{path}: no such data file; give a {', '.join(READERS)} file of claims with evidence")
     return path

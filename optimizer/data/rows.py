@@ -28,6 +28,8 @@ def read_rows(path: Path, header: bool | None = None) -> Iterator[Row]:
         UserError: the kind of file is not read, or a record is bad.
     """
     reader = READERS.get(path.suffix.lower())
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; give one of its files")
     if reader is None:
         kinds = ", ".join(READERS)
         raise UserError(f"{path}: files of kind {path.suffix!r} are not read; convert it to one of {kinds}")

@@ -5,12 +5,10 @@ Public names: FORMATS, OWN, recognise, format_named, sample_of. A new format is 
 
 from __future__ import annotations
 
-import tomllib
-from itertools import islice
 from pathlib import Path
 
 from optimizer.data.formats.aggrefact import AggreFact
-from optimizer.data.formats.base import Format, Sample
+from optimizer.data.formats.base import Format
 from optimizer.data.formats.composed import Composed
 from optimizer.data.formats.fever_symmetric import FeverSymmetric
 from optimizer.data.formats.feverous import Feverous
@@ -18,10 +16,10 @@ from optimizer.data.formats.fool_me_twice import FoolMeTwice
 from optimizer.data.formats.halueval import HaluEval
 from optimizer.data.formats.own import Own
 from optimizer.data.formats.ragtruth import RagTruth
+from optimizer.data.formats.sample import data_files, sample_of
 from optimizer.data.formats.scifact import SciFact, SciFactMirror
 from optimizer.data.formats.vitaminc import VitaminC
 from optimizer.data.formats.wice import Wice, WiceOracle
-from optimizer.data.rows import read_rows
 from optimizer.errors import UsageError, UserError
 
 PUBLISHED: tuple[Format, ...] = (
@@ -40,7 +38,6 @@ PUBLISHED: tuple[Format, ...] = (
 )
 OWN: Format = Own(PUBLISHED)
 FORMATS: tuple[Format, ...] = (OWN, *PUBLISHED)
-_SAMPLE = 5  # records that are looked at
 
 
 def format_named(name: str) -> Format:
@@ -52,13 +49,15 @@ def format_named(name: str) -> Format:
 
 
 def recognise(path: Path, forced: str = "") -> Format:
-    """The format of a file, from its kind and its first records, or the one that is asked for.
+    """The format of a file, from its kind and its first records, or the one that is asked for; of a folder, that of its files.
 
     Raises:
         UserError: the file cannot be read, or is of no format or of several; the message lists what it saw.
     """
     if forced:
         return format_named(forced)
+    if path.is_dir():
+        return _of_folder(path)
     sample = sample_of(path)
     found = [known for known in FORMATS if known.recognises(sample)]
     if len(found) > 1:
@@ -73,13 +72,12 @@ def recognise(path: Path, forced: str = "") -> Format:
     )
 
 
-def sample_of(path: Path) -> Sample:
-    """The beginning of a file. Raises UserError if it cannot be read."""
-    if path.suffix.lower() == ".toml":
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UserError(f"{path}: cannot be read as TOML ({error})") from error
-        return Sample(path, frozenset(table), (table,))
-    rows = tuple(row for _, row in islice(read_rows(path), _SAMPLE))
-    return Sample(path, frozenset(column for row in rows for column in row), rows)
+def _of_folder(folder: Path) -> Format:
+    files = data_files(folder)
+    samples = [sample_of(file) for file in files]
+    found = [known for known in PUBLISHED if any(known.recognises(sample) for sample in samples)]
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(file.name for file in files[:8]) or "no data file"
+    what = f"files of {' and '.join(known.name for known in found)}" if found else "no items.jsonl and no published benchmark"
+    raise UserError(f"{folder}: is a folder with {what} (it has {there}); give one of its files")

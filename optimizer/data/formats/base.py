@@ -75,7 +75,7 @@ class Format(Protocol):
 
     @property
     def files(self) -> tuple[RemoteFile, ...]:
-        """What can be fetched without an account."""
+        """What can be fetched, by `optimizer data fetch` or by hand; the first is what the benchmark's name alone stands for."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class Format(Protocol):
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Option -> its allowed values with | between them, the default first; an empty text allows any value."""
+        """Option -> its default; where it has only some values, all of them with | between, the default first."""
         ...
 
     def recognises(self, sample: Sample) -> bool:

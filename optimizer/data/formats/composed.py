@@ -67,19 +67,12 @@ class Composed:
             UserError: the recipe is bad, or a source has too few items of a label.
         """
         recipe = _read_recipe(path, _given(chosen_options(self.name, self.options, loading)))
-        pools = [_groups(_load(path, source, loading)) for source in recipe.sources]
+        pools = _pools(path, recipe, loading)
         shares = [source.share for source in recipe.sources]
         counts = divide(recipe.items, shares) if recipe.items else _largest(pools, shares)
         used: Counter[str] = Counter()
-        seen: dict[str, str] = {}
         for source, pool, count in zip(recipe.sources, pools, counts, strict=True):
-            for item in _draw(path, source.data, pool, count, recipe.seed, used):
-                if seen.setdefault(item.id, source.data) != source.data:
-                    raise UserError(
-                        f"{path}: item {item.id!r} is in {seen[item.id]} and in {source.data}; one item counts once, so leave "
-                        "one of them away"
-                    )
-                yield item
+            yield from _draw(path, source.data, pool, count, recipe.seed, used)
 
 
 def divide(total: int, shares: Sequence[float]) -> list[int]:
@@ -107,6 +100,24 @@ def _read_recipe(path: Path, overrides: Mapping[str, str]) -> _Recipe:
         raise UserError(f"{path}: {name}: {first['msg']} (got {first['input']!r})") from error
 
 
+def _pools(path: Path, recipe: _Recipe, loading: Loading) -> list[Groups]:
+    """The items of each source by label. An item that two sources have is of the earlier one."""
+    taken: set[str] = set()
+    pools = []
+    for source in recipe.sources:
+        groups: dict[str, list[Item]] = defaultdict(list)
+        for item in _load(path, source, loading):
+            if item.id in taken:
+                loading.leave_out(f"{source.data}: is in an earlier source too", item.id)
+            else:
+                groups[str(item.label)].append(item)
+        if not groups:
+            raise UserError(f"{path}: all items of source {source.data} are in earlier ones; leave it away")
+        taken.update(item.id for members in groups.values() for item in members)
+        pools.append(dict(sorted(groups.items())))
+    return pools
+
+
 def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
     beside = recipe.parent / source.data
     path = beside if beside.exists() else data_path(source.data)
@@ -122,13 +133,6 @@ def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
     for reason, ids in own.left_out.items():
         loading.left_out.setdefault(f"{source.data}: {reason}", []).extend(ids)
     return data.items
-
-
-def _groups(items: Sequence[Item]) -> Groups:
-    groups: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        groups[str(item.label)].append(item)
-    return dict(sorted(groups.items()))
 
 
 def _largest(pools: Sequence[Groups], shares: Sequence[float]) -> list[int]:

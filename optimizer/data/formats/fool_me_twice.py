@@ -21,7 +21,7 @@ class FoolMeTwice(RecordFormat):
     title = "FoolMeTwice"
     licence = "Apache-2.0 (Wikipedia terms for the evidence)"
     home = "https://github.com/google-research/fool-me-twice"
-    files = tuple(RemoteFile(f"{_RAW}/{split}.jsonl", f"{split}.jsonl", split) for split in ("train", "dev", "test"))
+    files = tuple(RemoteFile(f"{_RAW}/{split}.jsonl", f"{split}.jsonl", split) for split in ("test", "dev", "train"))
     labels = {"supports": Label.GROUNDED, "refutes": Label.NOT_GROUNDED}
     options = {"evidence": "gold|retrieved"}
 

@@ -51,6 +51,10 @@ class RagTruth(RecordFormat):
             "source_info",
         } <= sample.columns
 
+    def files_in(self, folder: Path) -> list[Path]:
+        """The responses alone: their sources are read with them."""
+        return [folder / _RESPONSES]
+
     def records(self, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
         """The responses, each with its source under "source"; what does not join is left out."""
         responses = reading.path.with_name(_RESPONSES) if reading.path.name == _SOURCES else reading.path

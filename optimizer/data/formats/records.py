@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.data.formats.base import Loading, RemoteFile, Sample
+from optimizer.data.formats.sample import data_files, sample_of
 from optimizer.data.item import Item, Label, Task
 from optimizer.data.rows import read_rows
 from optimizer.errors import UsageError, UserError
@@ -50,14 +51,24 @@ class RecordFormat(ABC):
         """The items of one record. Raises ValueError where it is bad."""
 
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:
-        """The items of a file, lazily, in its order. Raises UserError where a record is bad, with the file and the line."""
-        reading = Reading(path, split_of(path), chosen_options(self.name, self.options, loading), loading)
-        for line, record in self.records(reading):
-            try:
-                made = list(self.from_record(record, reading))
-            except ValueError as error:
-                raise error if isinstance(error, UserError) else UserError(f"{path}, line {line}: {error}") from error
-            yield from made
+        """The items of a file, lazily, in its order, or of all files of this format in a folder.
+
+        Raises:
+            UserError: a record is bad; the message names the file and the line.
+        """
+        options = chosen_options(self.name, self.options, loading)
+        for file in self.files_in(path) if path.is_dir() else [path]:
+            reading = Reading(file, split_of(file), options, loading)
+            for line, record in self.records(reading):
+                try:
+                    made = list(self.from_record(record, reading))
+                except ValueError as error:
+                    raise error if isinstance(error, UserError) else UserError(f"{file}, line {line}: {error}") from error
+                yield from made
+
+    def files_in(self, folder: Path) -> list[Path]:
+        """The files of this format in a folder, by name."""
+        return [file for file in data_files(folder) if self.recognises(sample_of(file))]
 
     def records(self, reading: Reading) -> Iterable[tuple[int, dict[str, Any]]]:
         """The file's records with their lines; for formats that must look at all of them first."""
@@ -112,7 +123,7 @@ def chosen_options(name: str, known: Mapping[str, str], loading: Loading) -> dic
         if option not in known:
             raise UsageError(f"format {name} has no option {option!r}; it has {', '.join(known) or 'none'}")
         allowed = known[option].split("|")
-        if known[option] and value not in allowed:
+        if len(allowed) > 1 and value not in allowed:
             raise UsageError(f"option {option} of format {name} is {value!r}; it can be {' or '.join(allowed)}")
         chosen[option] = value
     return chosen

@@ -14,6 +14,7 @@ from optimizer.data.rows import read_rows
 from optimizer.errors import UserError
 
 _CORPUS = "corpus.jsonl"
+_ARCHIVE = "https://scifact.s3-us-west-2.amazonaws.com/release/latest/data.tar.gz"
 _NOTHING_FOUND = "not_enough_info"
 _MIRROR_LABELS = {"SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO"}
 
@@ -30,7 +31,10 @@ class SciFact(RecordFormat):
     title = "SciFact, claims with cited abstracts"
     licence = "CC BY 4.0 (claims), ODC-BY 1.0 (abstracts)"
     home = "https://github.com/allenai/scifact"
-    files = (RemoteFile("https://scifact.s3-us-west-2.amazonaws.com/release/latest/data.tar.gz", "data.tar.gz"),)
+    files = tuple(
+        RemoteFile(f"{_ARCHIVE}#data/{name}", name, split)
+        for name, split in (("claims_dev.jsonl", "dev"), ("claims_train.jsonl", "train"), (_CORPUS, ""))
+    )
     labels = {
         "support": Label.GROUNDED,
         "contradict": Label.NOT_GROUNDED,

@@ -20,7 +20,7 @@ class VitaminC(RecordFormat):
     licence = "CC BY-SA 3.0 and Wikipedia terms"
     home = _HOME
     files = tuple(
-        RemoteFile(f"{_HOME}/resolve/{_REVISION}/{split}.jsonl", f"{split}.jsonl", split) for split in ("train", "dev", "test")
+        RemoteFile(f"{_HOME}/resolve/{_REVISION}/{split}.jsonl", f"{split}.jsonl", split) for split in ("test", "dev", "train")
     )
     labels = {
         "supports": Label.GROUNDED,

@@ -33,7 +33,7 @@ class Wice(RecordFormat):
     home = "https://github.com/ryokamoi/wice"
     files: tuple[RemoteFile, ...] = tuple(
         RemoteFile(f"{_RAW}/data/entailment_retrieval/claim/{split}.jsonl", f"{split}.jsonl", split)
-        for split in ("train", "dev", "test")
+        for split in ("test", "dev", "train")
     )
     labels = {
         "supported": Label.GROUNDED,
@@ -68,7 +68,7 @@ class WiceOracle(Wice):
     title = "WiCE, claims with oracle chunks"
     files = tuple(
         RemoteFile(f"{_RAW}/code_and_resources/entailment_inputs/oracle_chunks/claim/{split}.jsonl", f"{split}.jsonl", split)
-        for split in ("dev", "test")
+        for split in ("test", "dev")
     )
 
     def recognises(self, sample: Sample) -> bool:
