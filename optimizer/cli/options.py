@@ -17,7 +17,9 @@ Model = Annotated[str | None, typer.Option(help="An embedded model, or with --ba
 BaseUrl = Annotated[str | None, typer.Option(help="An OpenAI-compatible server that is running, e.g. http://localhost:8000/v1.")]
 Prompts = Annotated[str | None, typer.Option(help="Folder of prompts to start from: <persona>/seed.md or <persona>.md.")]
 Columns = Annotated[list[str] | None, typer.Option(help="FIELD=NAME where the data calls a field something else.")]
-LabelMap = Annotated[str | None, typer.Option(help="Labels beyond the known ones: name=grounded,other=not_grounded.")]
+LabelMap = Annotated[
+    str | None, typer.Option(help="Labels beyond the known ones, or other than these: name=grounded,other=not_grounded.")
+]
 Seed = Annotated[int | None, typer.Option(help="Of splits, shuffles and samples.")]
 Runs = Annotated[str | None, typer.Option(help="Folder of runs.", show_default="runs")]
 Config = Annotated[Path | None, typer.Option(help="Settings file; optimizer.toml is read where it exists.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -37,11 +37,12 @@ def command(
     from optimizer.search.versus import transfer
 
     folder = find_run(Path(runs or "runs"), run, finished=True, kinds=("optimize",))
-    changes: dict[str, Any] = {"model": model, "base_url": base_url, "data": data, "label_map": label_map}
+    changes = {"model": model, "base_url": base_url, "data": data, "label_map": label_map, "format": format}
+    settings = run_settings(folder)
     if data:
-        # How the run's own data was read says nothing about these.
-        changes |= {"format": format or "", "format_options": {}, "columns": {}}
-    settings = options.replaced(run_settings(folder), columns, runs=runs or "runs", **changes)
+        # How the run's own data was read says nothing about other data.
+        settings = settings.model_copy(update={"format": "", "format_options": {}, "columns": {}})
+    settings = options.replaced(settings, columns, runs=runs or "runs", **changes)
     with RunProgress() as progress:
         made = run_async(transfer(folder, settings, limit, new, progress))
     comparison = compare_run(made)

@@ -19,8 +19,6 @@ from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.errors import UserError
 
-Groups = Mapping[str, Sequence[Item]]
-
 
 class _Source(Strict):
     """One source: its file (beside the recipe) or data set, its part of the whole, and how it is read."""
@@ -100,22 +98,32 @@ def _read_recipe(path: Path, overrides: Mapping[str, str]) -> _Recipe:
         raise UserError(f"{path}: {name}: {first['msg']} (got {first['input']!r})") from error
 
 
-def _pools(path: Path, recipe: _Recipe, loading: Loading) -> list[Groups]:
-    """The items of each source by label. An item that two sources have is of the earlier one."""
+def _pools(path: Path, recipe: _Recipe, loading: Loading) -> list[list[Item]]:
+    """The items of each source. An item that two sources have is of the earlier one."""
     taken: set[str] = set()
-    pools = []
+    pools: list[list[Item]] = []
     for source in recipe.sources:
-        groups: dict[str, list[Item]] = defaultdict(list)
+        pool = []
         for item in _load(path, source, loading):
             if item.id in taken:
                 loading.leave_out(f"{source.data}: is in an earlier source too", item.id)
             else:
-                groups[str(item.label)].append(item)
-        if not groups:
-            raise UserError(f"{path}: all items of source {source.data} are in earlier ones; leave it away")
-        taken.update(item.id for members in groups.values() for item in members)
-        pools.append(dict(sorted(groups.items())))
+                pool.append(item)
+        groups = by_label(pool)
+        if not groups or (len(groups) == 1 and None not in groups):
+            has = f"holds {next(iter(groups))} items only" if groups else "has no item that an earlier one has not"
+            raise UserError(f"{path}: source {source.data} {has}, so it cannot be balanced; leave it away or take more of it")
+        taken.update(item.id for item in pool)
+        pools.append(pool)
     return pools
+
+
+def by_label(items: Sequence[Item]) -> dict[Label | None, list[Item]]:
+    """The items of each label, in their order; grounded before not_grounded."""
+    groups: dict[Label | None, list[Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: str(item.label)):
+        groups[item.label].append(item)
+    return dict(groups)
 
 
 def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
@@ -135,27 +143,28 @@ def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
     return data.items
 
 
-def _largest(pools: Sequence[Groups], shares: Sequence[float]) -> list[int]:
-    """The largest counts in the shares that leave every source's labels in balance."""
-    room = [len(pool) * min(map(len, pool.values())) for pool in pools]
+def _largest(pools: Sequence[Sequence[Item]], shares: Sequence[float]) -> list[int]:
+    """The largest counts in the shares that leave every source's labels in balance; even in all, so that the whole is too."""
+    room = [len(groups) * min(map(len, groups.values())) for groups in map(by_label, pools)]
     total = min(int(have * sum(shares) / share) + 1 for have, share in zip(room, shares, strict=True))
-    while any(part > have for part, have in zip(divide(total, shares), room, strict=True)):
+    while total % 2 or any(part > have for part, have in zip(divide(total, shares), room, strict=True)):
         total -= 1
     return divide(total, shares)
 
 
-def _draw(path: Path, name: str, pool: Groups, count: int, seed: int, used: Counter[str]) -> list[Item]:
+def _draw(path: Path, name: str, pool: Sequence[Item], count: int, seed: int, used: Counter[str]) -> Iterator[Item]:
     """`count` items of a source, its labels in balance; an odd one goes to the label that the mixture has fewest of."""
-    extra = sorted(pool, key=lambda label: (used[label], label))[: count % len(pool)]
+    groups = by_label(pool)
+    extra = sorted(groups, key=lambda label: (used[str(label)], str(label)))[: count % len(groups)]
     chosen: set[str] = set()
-    for label, members in pool.items():
-        wanted = count // len(pool) + (label in extra)
+    for label, members in groups.items():
+        wanted = count // len(groups) + (label in extra)
         if wanted > len(members):
             raise UserError(
                 f"{path}: source {name} has {len(members)} items of label {label}, but {wanted} are asked for; lower its share "
                 "or items, or leave items away to take as many as there are"
             )
-        used[label] += wanted
+        used[str(label)] += wanted
         # A size of 0 would take all.
         chosen.update(item.id for item in (spread(members, seed, wanted) if wanted else []))
-    return [item for group in pool.values() for item in group if item.id in chosen]
+    return (item for item in pool if item.id in chosen)
