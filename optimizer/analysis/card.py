@@ -11,8 +11,8 @@ from pathlib import Path
 from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings, to_toml
 from optimizer.data.checks import Finding, check_items
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import chosen_data
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, split_items, spread

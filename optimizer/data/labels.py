@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from optimizer.data.item import Label
+from optimizer.errors import UserError
 
 _GROUNDED = "grounded supported supports support entailed entailment entails attributable yes true 1"
 _NOT_GROUNDED = (
@@ -32,6 +33,14 @@ def parse_label_map(text: str) -> dict[str, Label]:
             raise ValueError(f"label map part {part!r} is not NAME=grounded or NAME=not_grounded")
         labels[normalise_label(name)] = Label(normalise_label(target))
     return labels
+
+
+def overrides_of(label_map: str | Mapping[str, Label]) -> Mapping[str, Label]:
+    """A label map as given on the command line, or one that was read already. Raises UserError with the bad part."""
+    try:
+        return parse_label_map(label_map) if isinstance(label_map, str) else label_map
+    except ValueError as error:
+        raise UserError(str(error)) from error
 
 
 def read_label(value: object, overrides: Mapping[str, Label], known: Mapping[str, Label] = GOLD_LABELS) -> Label:

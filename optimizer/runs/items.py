@@ -5,8 +5,8 @@ from __future__ import annotations
 import tomllib
 
 from optimizer.config import Settings
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import chosen_data
 from optimizer.errors import UserError
 from optimizer.runs.folder import RunFolder
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import optimizer
 from optimizer.analysis.headroom import oracle_headroom
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import Data, chosen_data
 from optimizer.data.splits import Splits, split_items
 from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol

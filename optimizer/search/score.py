@@ -11,8 +11,8 @@ from typing import Any
 
 import optimizer
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, Label, items_hash
-from optimizer.data.loaders import chosen_data
 from optimizer.data.splits import spread
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.executor import DebateJob

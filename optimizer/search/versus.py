@@ -10,8 +10,8 @@ from typing import Any
 
 import optimizer
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import Data, chosen_data
 from optimizer.data.splits import SHARES, split_items, spread
 from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol

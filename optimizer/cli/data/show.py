@@ -9,7 +9,7 @@ import typer
 from optimizer.cli import options
 
 if TYPE_CHECKING:
-    from optimizer.data.loaders import Data
+    from optimizer.data.datafile import Data
 
 _IDS = 10  # of what was left out, before the rest is only counted
 _TEXT = 300  # characters of a text
@@ -32,10 +32,9 @@ def command(
 
     from optimizer.cli.console import print_json, say
     from optimizer.data.formats import FORMATS
-    from optimizer.data.shipped import data_path
 
     named = {known.name: known for known in FORMATS}.get(file)
-    if named and not data_path(file).exists():
+    if named and not _is_there(file):
         from optimizer.cli.data.list_formats import describe
 
         _show_format(describe(named), as_json)
@@ -52,12 +51,22 @@ def command(
         say(f"  evidence, {len(item.evidence)} passages: {_short(item.evidence_text)}")
 
 
+def _is_there(file: str) -> bool:
+    from optimizer.data.shipped import data_path
+    from optimizer.errors import UserError
+
+    try:
+        return data_path(file).exists()
+    except UserError:  # a name that stands for nothing yet
+        return False
+
+
 def load(
     file: str, format: str | None, format_options: list[str] | None, columns: list[str] | None, label_map: str | None
 ) -> Data:
     """The data of a file, read as the flags say; settings files play no part."""
     from optimizer.config import Settings
-    from optimizer.data.loaders import chosen_data
+    from optimizer.data.datafile import chosen_data
 
     return chosen_data(
         Settings(

@@ -78,6 +78,8 @@ def _of_folder(folder: Path) -> Format:
     found = [known for known in PUBLISHED if any(known.recognises(sample) for sample in samples)]
     if len(found) == 1:
         return found[0]
+    if not found and any(OWN.recognises(sample) for sample in samples):
+        return OWN
     there = ", ".join(file.name for file in files[:8]) or "no data file"
     what = f"files of {' and '.join(known.name for known in found)}" if found else "no items.jsonl and no published benchmark"
     raise UserError(f"{folder}: is a folder with {what} (it has {there}); give one of its files")

@@ -14,7 +14,6 @@ from optimizer.data.formats.base import Loading, RemoteFile, Sample
 from optimizer.data.formats.records import chosen_options
 from optimizer.data.item import Item, Label, Task
 from optimizer.data.labels import parse_label_map
-from optimizer.data.loaders import load_data
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.errors import UserError
@@ -135,6 +134,8 @@ def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
         labels = {**parse_label_map(source.label_map), **loading.labels}
     except ValueError as error:
         raise UserError(f"{recipe}: source {source.data}: {error}") from error
+    from optimizer.data.datafile import load_data  # late: it knows all formats, this one too
+
     own = Loading(labels, source.options, require_label=loading.require_label)
     data = load_data(path, own, source.format)
     loading.read.update({f"{data.format}: {name}": label for name, label in own.read.items()})

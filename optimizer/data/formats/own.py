@@ -9,7 +9,7 @@ from optimizer.data.formats.base import Format, Loading, RemoteFile, Sample
 from optimizer.data.formats.records import chosen_options
 from optimizer.data.item import Item, Task
 from optimizer.data.labels import GOLD_LABELS
-from optimizer.data.loaders import own_items
+from optimizer.data.loaders import read_items
 
 
 class Own:
@@ -36,4 +36,4 @@ class Own:
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:
         """The items of a file, lazily, in its order. Raises UserError naming file and line."""
         chosen_options(self.name, self.options, loading)
-        return own_items(path, loading)
+        return read_items(path, loading.columns, loading.labels, loading.require_label, loading.read)

@@ -93,7 +93,7 @@ class RagTruth(RecordFormat):
         spans = record.get("labels")
         if spans is None:
             return self.gold(record, "labels", reading)
-        if not isinstance(spans, list):
+        if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
             raise ValueError("column 'labels' must be a list of spans")
         found = [reading.loading.gold(text_of(span, "label_type"), self.labels) for span in spans if _counts(span, reading)]
         if Label.NOT_GROUNDED in found:

@@ -55,8 +55,11 @@ class SciFact(RecordFormat):
         if reading.options["corpus"] and not path.exists():
             raise UserError(f"{path}: no such corpus; option corpus names SciFact's {_CORPUS}")
         families, wanted = Families(), set[str]()
-        for _, claim in claims:
-            cited = _cited(claim)
+        for line, claim in claims:
+            try:
+                cited = _cited(claim)
+            except ValueError as error:
+                raise UserError(f"{reading.path}, line {line}: {error}") from error
             families.join(cited)
             wanted.update(cited)
         abstracts = _abstracts(path, wanted) if path.exists() else {}
@@ -65,7 +68,7 @@ class SciFact(RecordFormat):
             yield line, {**claim, "abstracts": abstracts, "family": families.of(cited[0]) if cited else ""}
 
     def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
-        id, found = text_of(record, "id"), record.get("evidence") or {}
+        id, found = text_of(record, "id"), _found(record)
         cited = _cited(record)
         if not cited:
             reading.loading.leave_out("cites no abstract and has no label (the test file)", id)
@@ -75,8 +78,8 @@ class SciFact(RecordFormat):
                 reading.loading.leave_out(f"its abstract is not in {_CORPUS}", f"{id}:{document}")
                 continue
             rationales = found.get(document) or []
-            label = str(rationales[0]["label"]) if rationales else _NOTHING_FOUND
-            chosen = sorted({number for part in rationales for number in part["sentences"]})
+            label = text_of(rationales[0], "label") if rationales else _NOTHING_FOUND
+            chosen = sorted({number for part in rationales for number in part.get("sentences") or ()})
             if chosen and reading.options["evidence"] == "rationale":
                 abstract = _sentences(abstract, chosen, document)
             gold = reading.loading.gold(label, self.labels)
@@ -124,9 +127,15 @@ class SciFactMirror(RecordFormat):
 
 def _cited(claim: Record) -> list[str]:
     """The documents of a claim, those with evidence first, each once."""
-    return list(
-        dict.fromkeys(str(document) for document in (*(claim.get("evidence") or {}), *(claim.get("cited_doc_ids") or ())))
-    )
+    return list(dict.fromkeys(str(document) for document in (*_found(claim), *(claim.get("cited_doc_ids") or ()))))
+
+
+def _found(claim: Record) -> dict[str, Any]:
+    """The rationales of each document in which evidence was found. Exported tables name the others too, with nothing in them."""
+    evidence = claim.get("evidence") or {}
+    if not isinstance(evidence, dict):
+        raise ValueError("column 'evidence' must be an object of documents")
+    return {document: rationales for document, rationales in evidence.items() if rationales}
 
 
 def _abstracts(path: Path, wanted: set[str]) -> dict[str, tuple[str, ...]]:

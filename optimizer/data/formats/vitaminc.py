@@ -32,7 +32,7 @@ class VitaminC(RecordFormat):
         return {"unique_id", "case_id", "claim", "evidence", "label"} <= sample.columns
 
     def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
-        page = record.get("page") or record["case_id"]
+        page = record.get("page") or text_of(record, "case_id")
         yield self.item(
             reading,
             text_of(record, "unique_id"),

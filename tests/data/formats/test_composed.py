@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from optimizer.data.datafile import Data, load_data
 from optimizer.data.formats.base import Loading
 from optimizer.data.formats.composed import divide
 from optimizer.data.item import Label
-from optimizer.data.loaders import Data, load_data
 from optimizer.errors import UserError
 from tests.data.formats.published import fool_row, vitaminc_row, wice_row, write_lines
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from optimizer.data.datafile import Data, load_data
 from optimizer.data.formats import recognise
 from optimizer.data.formats.base import Loading
 from optimizer.data.formats.families import Families
 from optimizer.data.formats.records import split_of
 from optimizer.data.item import Item, Label
-from optimizer.data.loaders import Data, load_data, load_items
+from optimizer.data.loaders import load_items
 from optimizer.errors import UsageError, UserError
 from tests.data.formats import published
 from tests.data.formats.published import FILES, write_lines
@@ -195,6 +196,13 @@ class TestSciFact:
         with pytest.raises(UserError, match=r"line 1: abstract 100 has 3 sentences, but evidence names sentence 9"):
             load_items(write_lines(tmp_path / "claims_dev.jsonl", [row]), options={"evidence": "rationale"})
 
+    def test_an_exported_table_is_the_same(self, tmp_path: Path) -> None:
+        import pandas
+
+        lines = FILES["scifact"][1](tmp_path)
+        pandas.DataFrame(published.SCIFACT).to_parquet(tmp_path / "claims_dev.parquet")
+        assert load_items(tmp_path / "claims_dev.parquet") == load_items(lines)
+
     def test_the_mirror_is_told_by_its_folder_and_is_ours_elsewhere(self, tmp_path: Path) -> None:
         data = read(tmp_path, "scifact_mirror")
         assert [item.label for item in data.items] == [G, N, N]
@@ -251,11 +259,14 @@ def bad(what: list[dict[str, Any]], **changes: Any) -> list[dict[str, Any]]:
         (bad(published.VITAMINC, label=None), r"line 2: column 'label' has no label"),
         (bad(published.VITAMINC, evidence=""), r"line 2: column 'evidence' must hold text"),
         (bad(published.VITAMINC, unique_id="5ed4de07c9e7_1"), r"two different items have the id 'vitaminc:5ed4de07c9e7_1'"),
+        (bad(published.SCIFACT, evidence=[1]), r"line 2: column 'evidence' must be an object of documents"),
+        (bad(published.RAGTRUTH, labels="none"), r"line 2: column 'labels' must be a list of spans"),
         (bad(published.WICE, evidence=[]), r"line 2: column 'evidence' must hold a list of texts"),
         (bad(published.FOOL_ME_TWICE, gold_evidence=[]), r"line 2: column 'gold_evidence' must hold a list of objects"),
     ],
 )
 def test_a_bad_record_is_named_with_its_line(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
+    write_lines(tmp_path / "source_info.jsonl", published.RAGTRUTH_SOURCES)
     with pytest.raises(UserError, match=message):
         load_items(write_lines(tmp_path / "d.jsonl", rows))
 
