@@ -20,5 +20,5 @@ def _record(item: Item) -> dict[str, Any]:
     if item.task is Task.CLAIM:
         del record["task"]
     else:
-        record["question"] = record.pop("claim")
+        record |= {"question": record.pop("claim"), "answer": record.pop("answers", ())}
     return record

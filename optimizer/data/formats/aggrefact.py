@@ -32,7 +32,7 @@ class AggreFact(RecordFormat):
         dataset, document, claim = text_of(record, "dataset"), text_of(record, "doc"), text_of(record, "claim")
         yield self.item(
             reading,
-            f"{dataset}:{digest(document, claim)}",
+            f"{dataset}:{digest(document, claim, str(record.get('label')))}",
             claim,
             [document],
             self.gold(record, "label", reading),

@@ -31,13 +31,13 @@ class FoolMeTwice(RecordFormat):
     def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
         column = f"{reading.options['evidence']}_evidence"
         passages = record.get(column)
-        if not isinstance(passages, list) or not passages or not all(isinstance(part, dict) for part in passages):
+        if not isinstance(passages, list) or not all(isinstance(part, dict) for part in passages):
             raise ValueError(f"column {column!r} must hold a list of objects with a text")
         yield self.item(
             reading,
             text_of(record, "id"),
             text_of(record, "text"),
-            [text_of(passage, "text") for passage in passages],
+            [str(passage.get("text") or "") for passage in passages],
             self.gold(record, "label", reading),
             text_of(record, "wikipedia_page"),
             domain=str(record.get("category") or ""),

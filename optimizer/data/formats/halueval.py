@@ -75,7 +75,8 @@ class HaluEval(RecordFormat):
         evidence = text_of(record, kind.evidence)
         for answer, label in self._answers(kind, record, reading):
             claim = kind.claim(record, answer)
-            id = f"{kind.task}:{digest(evidence, claim)}"
+            # Generated answers may be the right ones word for word.
+            id = f"{kind.task}:{digest(evidence, claim)}:{'right' if label is Label.GROUNDED else 'hallucinated'}"
             if answer.strip() == _FAILED:
                 reading.loading.leave_out("the authors' generation failed", id)
                 continue

@@ -20,6 +20,10 @@ Record = Mapping[str, Any]
 _SPLIT = re.compile(r"(?:^|[^a-z])(train|dev|test|val|valid|validation)(?:[^a-z]|$)")
 
 
+class Blank(ValueError):
+    """A record lacks a text that it should have. Published data has such records: they are left out, not errors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One file being read: where it lies, the split that its name tells (or empty), the options in force, and what is noted."""
@@ -48,7 +52,7 @@ class RecordFormat(ABC):
 
     @abstractmethod
     def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
-        """The items of one record. Raises ValueError where it is bad."""
+        """The items of one record. Raises Blank where it lacks a text, another ValueError where it is bad."""
 
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:
         """The items of a file, lazily, in its order, or of all files of this format in a folder.
@@ -60,8 +64,12 @@ class RecordFormat(ABC):
         for file in self.files_in(path) if path.is_dir() else [path]:
             reading = Reading(file, split_of(file), options, loading)
             for line, record in self.records(reading):
+                made = []
                 try:
-                    made = list(self.from_record(record, reading))
+                    for item in self.from_record(record, reading):
+                        made.append(item)  # what comes before a blank stays
+                except Blank as gap:
+                    loading.leave_out(str(gap), f"{file.name}, line {line}")
                 except ValueError as error:
                     raise error if isinstance(error, UserError) else UserError(f"{file}, line {line}: {error}") from error
                 yield from made
@@ -86,10 +94,10 @@ class RecordFormat(ABC):
         domain: str = "",
         split: str = "",
     ) -> Item:
-        """An item whose id and cluster are namespaced by the benchmark. Raises ValueError if claim or evidence is empty."""
+        """An item whose id and cluster are namespaced by the benchmark. Raises Blank if there is no evidence."""
         passages = tuple(passage.strip() for passage in evidence if passage.strip())
-        if not claim.strip() or not passages:
-            raise ValueError(f"record {id!r} has no {'evidence' if claim.strip() else 'claim'}")
+        if not passages:
+            raise Blank("its evidence is empty")
         return Item(
             id=f"{self.name}:{id}",
             claim=claim.strip(),
@@ -138,19 +146,29 @@ def split_of(path: Path) -> str:
 
 
 def text_of(record: Record, column: str) -> str:
-    """A column that must hold text; numbers are written out. Raises ValueError naming the column."""
-    value = record.get(column)
-    if value is None or isinstance(value, (dict, list, bool)) or not str(value).strip():
-        raise ValueError(f"column {column!r} must hold text" + ("" if value is None else f", but is {str(value)[:40]!r}"))
+    """A column that holds text; numbers are written out. Raises Blank if it is empty, ValueError if it is missing or no text."""
+    value = _column(record, column)
+    if isinstance(value, (dict, list, bool)):
+        raise ValueError(f"column {column!r} must hold text, but is a {type(value).__name__}")
+    if value is None or not str(value).strip():
+        raise Blank(f"its {column} is empty")
     return str(value)
 
 
 def texts_of(record: Record, column: str) -> tuple[str, ...]:
-    """A column that must hold a list of texts. Raises ValueError naming the column."""
-    value = record.get(column)
-    if not isinstance(value, list) or not value or not all(isinstance(part, str) for part in value):
+    """A column that holds a list of texts. Raises Blank if it is empty, ValueError if it is missing or no such list."""
+    value = _column(record, column)
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
         raise ValueError(f"column {column!r} must hold a list of texts")
+    if not value:
+        raise Blank(f"its {column} is empty")
     return tuple(value)
+
+
+def _column(record: Record, column: str) -> Any:
+    if column not in record:
+        raise ValueError(f"has no column {column!r}; it has {', '.join(map(str, record))}")
+    return record[column]
 
 
 def digest(*texts: str) -> str:

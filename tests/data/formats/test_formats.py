@@ -257,12 +257,16 @@ def bad(what: list[dict[str, Any]], **changes: Any) -> list[dict[str, Any]]:
             r"line 2: label 'MAYBE' is unknown; known are not_enough_info, refutes,",
         ),
         (bad(published.VITAMINC, label=None), r"line 2: column 'label' has no label"),
-        (bad(published.VITAMINC, evidence=""), r"line 2: column 'evidence' must hold text"),
+        (bad(published.VITAMINC, evidence=["E"]), r"line 2: column 'evidence' must hold text, but is a list"),
         (bad(published.VITAMINC, unique_id="5ed4de07c9e7_1"), r"two different items have the id 'vitaminc:5ed4de07c9e7_1'"),
         (bad(published.SCIFACT, evidence=[1]), r"line 2: column 'evidence' must be an object of documents"),
         (bad(published.RAGTRUTH, labels="none"), r"line 2: column 'labels' must be a list of spans"),
-        (bad(published.WICE, evidence=[]), r"line 2: column 'evidence' must hold a list of texts"),
-        (bad(published.FOOL_ME_TWICE, gold_evidence=[]), r"line 2: column 'gold_evidence' must hold a list of objects"),
+        (bad(published.WICE, evidence="E"), r"line 2: column 'evidence' must hold a list of texts"),
+        (bad(published.FOOL_ME_TWICE, gold_evidence="E"), r"line 2: column 'gold_evidence' must hold a list of objects"),
+        (
+            [published.VITAMINC[0], {"unique_id": "x", "case_id": "c"}],
+            r"line 2: has no column 'claim'; it has unique_id, case_id",
+        ),
     ],
 )
 def test_a_bad_record_is_named_with_its_line(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:
@@ -275,6 +279,28 @@ def test_a_repeated_record_is_one_item(tmp_path: Path) -> None:
     data = load_data(write_lines(tmp_path / "d.jsonl", [*published.AGGREFACT, published.AGGREFACT[0]]), Loading())
     assert len(data.items) == 3
     assert data.left_out == {"repeats an earlier record": [data.items[0].id]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason", "left"),
+    [
+        (bad(published.VITAMINC, evidence=" "), "its evidence is empty", 1),
+        (bad(published.WICE, evidence=[]), "its evidence is empty", 1),
+        (bad(published.FOOL_ME_TWICE, gold_evidence=[]), "its evidence is empty", 1),
+        (bad(published.HALUEVAL_QA, hallucinated_answer=""), "its hallucinated_answer is empty", 3),
+    ],
+)
+def test_records_without_a_text_are_left_out(tmp_path: Path, rows: list[dict[str, Any]], reason: str, left: int) -> None:
+    data = load_data(write_lines(tmp_path / "d.jsonl", rows), Loading())
+    assert data.left_out == {reason: ["d.jsonl, line 2"]}
+    assert len(data.items) == left
+
+
+def test_a_hallucination_that_is_the_right_answer_is_kept_apart(tmp_path: Path) -> None:
+    row = {**published.HALUEVAL_QA[0], "hallucinated_answer": "40 m"}
+    right, wrong = load_items(write_lines(tmp_path / "d.json", [row]))
+    assert (right.label, wrong.label) == (G, N)
+    assert right.id != wrong.id
 
 
 def test_unlabelled_records_are_read_where_no_label_is_needed(tmp_path: Path) -> None:
