@@ -68,14 +68,12 @@ def load_data(path: Path, loading: Loading, format: str = "") -> Data:
 
 def _once(path: Path, items: Iterable[Item], loading: Loading) -> Iterator[Item]:
     """The items without those that repeat an earlier one; an id that stands for two different ones is an error."""
-    seen: dict[str, str] = {}
+    seen: dict[str, Item] = {}
     for item in items:
-        content = item.content_hash
-        earlier = seen.setdefault(item.id, "")
-        if not earlier:
-            seen[item.id] = content
+        earlier = seen.setdefault(item.id, item)
+        if earlier is item:
             yield item
-        elif earlier == content:
+        elif earlier == item:
             loading.leave_out("repeats an earlier record", item.id)
         else:
             raise UserError(f"{path}: two different items have the id {item.id!r}; ids must differ")
