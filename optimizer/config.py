@@ -180,6 +180,8 @@ class Settings(Strict):
     data: str = "starter"
     columns: dict[str, str] = Field(default_factory=dict)
     label_map: str = ""
+    format: str = Field(default="", description="how the data file is read; recognised from the file if left out")
+    format_options: dict[str, str] = Field(default_factory=dict, description="options of that format")
     prompts: str = ""
     persona: str = "skeptic"
     model: str = ""

@@ -11,8 +11,8 @@ from pathlib import Path
 from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings, to_toml
 from optimizer.data.checks import Finding, check_items
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, split_items, spread
@@ -80,7 +80,7 @@ def check_data(settings: Settings) -> tuple[Composition, JudgeFigures | None]:
         UserError: the data cannot be read.
     """
     path = data_path(settings.data)
-    items = load_items(path, settings.columns, settings.label_map)
+    items = chosen_data(settings).items
     counts = composition(items, path, settings.seed)
     try:
         return counts, figures(WORDS, False, words_alone(items), items)
@@ -120,8 +120,8 @@ async def measure_judges(
     Raises:
         UserError: data or server are not right, or the endpoint is gone.
     """
-    everything = load_items(data_path(settings.data), settings.columns, settings.label_map)
-    items = spread(everything, settings.seed, limit) if limit else everything
+    data = chosen_data(settings)
+    items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol = Protocol.of(settings.protocol)
     chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]
     plans = [await plan_panel(each, (), items) for each in chosen]
@@ -129,7 +129,7 @@ async def measure_judges(
     resolved = {
         "v": 1,
         "kind": "card",
-        "data": {"name": settings.data, "hash": items_hash(items)},
+        "data": {"name": settings.data, **data.record, "hash": items_hash(items)},
         "protocol": protocol.model_dump(),
         "models": [plan.record() for plan in plans],
     }
@@ -156,7 +156,7 @@ async def measure_judges(
     finally:
         events.close()
         ledger.close()
-    results = [figures(WORDS, False, words_alone(everything), everything)]
+    results = [figures(WORDS, False, words_alone(data.items), data.items)]
     for planned in endpoints:
         for arm in _ARMS:
             name = _name(planned.model, arm)

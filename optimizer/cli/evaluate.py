@@ -21,6 +21,7 @@ def command(
     limit: Annotated[int, typer.Option(min=0, help="At most so many items, over many clusters; 0 takes all.")] = 0,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     runs: options.Runs = None,
     config: options.Config = None,
@@ -50,6 +51,7 @@ def command(
         model=model,
         base_url=base_url,
         label_map=label_map,
+        format=format,
         seed=seed,
         runs=runs,
     )

@@ -32,6 +32,7 @@ def command(
     ] = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     runs: options.Runs = None,
     config: options.Config = None,
@@ -52,7 +53,7 @@ def command(
     settings = options.settings_from(
         config, assignments, columns, persona=persona, data=data, model=model, base_url=base_url, prompts=prompts,
         search__budget=budget, splits__train=train, splits__dev=dev, splits__test=test, search__reflections=reflections,
-        label_map=label_map, seed=seed, runs=runs, optuna=optuna,
+        label_map=label_map, format=format, seed=seed, runs=runs, optuna=optuna,
     )  # fmt: skip
     job = run_async(prepare(settings))
     if not as_json:

@@ -1,12 +1,12 @@
-"""Reads items from JSONL, CSV and Parquet. Every error names the file and the line, and nothing is guessed.
+"""Reads the items of data files. Every error names the file and the line, and nothing is guessed.
 
-A column map renames the file's columns to ours: {"claim": "statement", "evidence": "passage"}.
+`read_items` reads our own format, `load_items` whatever format a file has. A column map renames the file's columns to ours:
+{"claim": "statement", "evidence": "passage"}.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import json
 import math
@@ -15,57 +15,68 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.data.item import Item, Label
-from optimizer.data.labels import parse_label_map, read_label
+from optimizer.data.labels import label_name, overrides_of, read_label
+from optimizer.data.rows import read_rows
 from optimizer.errors import UserError
 
-FIELDS = ("id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale")
-Row = tuple[int, dict[str, Any]]
+FIELDS = (
+    "id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale", "split",
+)  # fmt: skip
 
 
 def load_items(
-    path: Path, columns: Mapping[str, str] | None = None, label_map: str = "", require_label: bool = True
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    label_map: str = "",
+    require_label: bool = True,
+    format: str = "",
+    options: Mapping[str, str] | None = None,
 ) -> list[Item]:
-    """All items of a file, in its order.
+    """All items of a file, in its order, in our own format or a published one.
 
     Args:
-        path: a .jsonl, .csv or .parquet file, or a folder with an items.jsonl in it.
-        columns: our field name -> the file's column name, for columns that are called something else.
-        label_map: `name=grounded,...`, in addition to the known labels.
+        path: a file, or a folder with an items.jsonl or a benchmark's files in it.
+        columns: our field name -> the file's column name, for columns of our own format that are called something else.
+        label_map: `name=grounded,...`, in addition to the known labels or in their place.
         require_label: whether an item without a label is an error.
+        format: the format's name; recognised from the file if left out.
+        options: of that format.
 
     Raises:
-        UserError: the file is missing, is no UTF-8, or a line is bad; the message names file and line.
+        UserError: the file is missing, not recognised or no UTF-8, or a line is bad; the message names file and line.
     """
-    path = path / "items.jsonl" if path.is_dir() else path
-    if not path.exists():
-        raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
-    reader = {".jsonl": _jsonl_rows, ".csv": _csv_rows, ".parquet": _parquet_rows}.get(path.suffix.lower())
-    if reader is None:
-        raise UserError(f"{path}: files of kind {path.suffix!r} are not read; convert it to .jsonl, .csv or .parquet")
-    try:
-        overrides = parse_label_map(label_map)
-    except ValueError as error:
-        raise UserError(str(error)) from error
+    from optimizer.data.datafile import load_data  # late: the formats read with this module
+    from optimizer.data.formats.base import Loading
+
+    loading = Loading(overrides_of(label_map), options or {}, columns=columns or {}, require_label=require_label)
+    return load_data(path, loading, format).items
+
+
+def read_items(
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    label_map: str | Mapping[str, Label] = "",
+    require_label: bool = True,
+    labels_read: dict[str, Label] | None = None,
+) -> Iterator[Item]:
+    """The items of a file in our own format, one at a time; arguments and errors are those of `load_items`.
+
+    `labels_read` is told which labels were met, and what they were taken for.
+    """
+    overrides = overrides_of(label_map)
     names = _column_names(columns or {})
-    items: list[Item] = []
     seen: dict[str, int] = {}
-    try:
-        for line, row in reader(path):
-            try:
-                item = _item(row, names, overrides, require_label)
-            except ValueError as error:
-                raise UserError(f"{path}, line {line}: {error}") from error
-            if item.id in seen:
-                raise UserError(f"{path}, line {line}: id {item.id!r} is already used on line {seen[item.id]}; ids must differ")
-            seen[item.id] = line
-            items.append(item)
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 (it may be cp1252 or UTF-16)"
-        ) from error
-    if not items:
-        raise UserError(f"{path}: holds no items")
-    return items
+    for line, row in read_rows(path):
+        try:
+            item = _item(row, names, overrides, require_label)
+        except ValueError as error:
+            raise UserError(f"{path}, line {line}: {error}") from error
+        if item.id in seen:
+            raise UserError(f"{path}, line {line}: id {item.id!r} is already used on line {seen[item.id]}; ids must differ")
+        seen[item.id] = line
+        if labels_read is not None and item.label is not None:
+            labels_read[label_name(row[names["label"]])] = item.label
+        yield item
 
 
 def _column_names(columns: Mapping[str, str]) -> dict[str, str]:
@@ -73,51 +84,6 @@ def _column_names(columns: Mapping[str, str]) -> dict[str, str]:
     if unknown:
         raise UserError(f"column map names the field {unknown[0]!r}; fields are {', '.join(FIELDS)}")
     return {field: columns.get(field, field) for field in FIELDS}
-
-
-def _jsonl_rows(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8-sig") as file:
-        for number, text in enumerate(file, 1):
-            if not text.strip():
-                continue
-            try:
-                row = json.loads(text)
-            except json.JSONDecodeError as error:
-                raise UserError(f"{path}, line {number}: not JSON ({error.msg} at column {error.colno})") from error
-            if not isinstance(row, dict):
-                raise UserError(f"{path}, line {number}: is a JSON {type(row).__name__}; each line must be an object")
-            yield number, row
-
-
-def _csv_rows(path: Path) -> Iterator[Row]:
-    csv.field_size_limit(2**31 - 1)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        while True:
-            start = reader.line_num + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise UserError(f"{path}, line {start}: not CSV ({error})") from error
-            if None in row:
-                raise UserError(f"{path}, line {start}: has more cells than the header has columns; quote cells with commas")
-            yield start, {name: None if value == "" else value for name, value in row.items()}
-
-
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    import pyarrow.parquet  # heavy, and only this format needs it
-
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-    except (OSError, pyarrow.ArrowInvalid) as error:
-        raise UserError(f"{path}: not a Parquet file ({error})") from error
-    number = 0
-    for batch in file.iter_batches(batch_size=1024):
-        for row in batch.to_pylist():
-            number += 1
-            yield number, row
 
 
 def _missing(value: object) -> bool:
@@ -178,4 +144,5 @@ def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[s
         domain=_text(row, names["domain"]),
         difficulty=_text(row, names["difficulty"]),
         rationale=_text(row, names["rationale"]),
+        split=_text(row, names["split"]),
     )

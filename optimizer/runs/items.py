@@ -5,9 +5,8 @@ from __future__ import annotations
 import tomllib
 
 from optimizer.config import Settings
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
 from optimizer.errors import UserError
 from optimizer.runs.folder import RunFolder
 
@@ -23,8 +22,7 @@ def run_items(run: RunFolder) -> list[Item]:
     Raises:
         UserError: the file is gone or no longer readable.
     """
-    settings = run_settings(run)
-    return load_items(data_path(settings.data), settings.columns, settings.label_map)
+    return chosen_data(run_settings(run)).items
 
 
 def run_splits(run: RunFolder) -> dict[str, list[Item]]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import optimizer
 from optimizer.analysis.headroom import oracle_headroom
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
 from optimizer.data.splits import Splits, split_items
 from optimizer.debate.executor import DebateExecutor
 from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
@@ -78,8 +77,8 @@ async def prepare(settings: Settings) -> OptimizeJob:
     """
     library = chosen_library(settings)
     components = library.components(settings.persona)
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
-    splits = split_items(items, settings.seed, settings.splits.model_dump())
+    data = chosen_data(settings)
+    splits = split_items(data.items, settings.seed, settings.splits.model_dump())
     check_objective(settings.search, (*splits.dev, *splits.test))
     protocol = Protocol.of(settings.protocol)
     everything = (*splits.train, *splits.dev, *splits.test)
@@ -89,7 +88,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
         cached = await count_cached(offline_panel(settings, serving, cache), seed, everything)
         pace = _seconds_a_call(settings, serving, cache)
     plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace, in_flight(settings, serving))
-    resolved = _resolved(settings, protocol, library, components, splits, serving)
+    resolved = _resolved(settings, protocol, library, components, data, splits, serving)
     return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
 
 
@@ -199,6 +198,7 @@ def _resolved(
     protocol: Protocol,
     library: PromptLibrary,
     components: Sequence[str],
+    data: Data,
     splits: Splits,
     serving: ServingPlan,
 ) -> dict[str, Any]:
@@ -210,6 +210,7 @@ def _resolved(
         "seed": settings.seed,
         "data": {
             "name": settings.data,
+            **data.record,
             **{
                 name: _split_record(items)
                 for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))

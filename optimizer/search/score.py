@@ -11,9 +11,8 @@ from typing import Any
 
 import optimizer
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, Label, items_hash
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.executor import DebateJob
@@ -67,14 +66,14 @@ async def evaluate_panel(
     """
     watcher = watcher or Silent()
     library = chosen_library(settings)
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
-    items = spread(items, settings.seed, limit) if limit else items
+    data = chosen_data(settings)
+    items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol, panel = Protocol.of(settings.protocol), Candidate(library.seeds)
     planned = await plan_panel(settings, library.personas, items)
     resolved = {
         "v": 1,
         "kind": "evaluate",
-        "data": {"name": settings.data, "hash": items_hash(items)},
+        "data": {"name": settings.data, **data.record, "hash": items_hash(items)},
         "prompts": dict(panel.texts),
         "protocol": protocol.model_dump(),
         "model": panel_record(settings, planned),
