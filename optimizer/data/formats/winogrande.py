@@ -25,7 +25,7 @@ from optimizer.data.item import Item, Label, Task
 _COLUMNS = frozenset({"sentence", "option1", "option2"})
 _INSTRUCTION = re.compile(r"given sentence:\s*(.*?)\s*Option1:\s*(.*?)\s*Option2:\s*(.*?)\s*Answer format:", re.DOTALL)
 _ARCHIVE = "https://storage.googleapis.com/ai2-mosaic/public/winogrande/winogrande_1.1.zip"
-_SPLITS = {"dev": "dev", "train_xl": "train", "train_debiased": "train", "test": "test"}
+_SPLITS = {"dev": "dev", "train_xl": "train", "train_debiased": "train"}
 
 
 class WinoGrande:
