@@ -33,7 +33,11 @@ class Benchmark(Protocol):
     title: str
     licence: str
     home: str
-    files: tuple[RemoteFile, ...]
+
+    @property
+    def files(self) -> tuple[RemoteFile, ...]:
+        """What there is to fetch."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -421,9 +421,9 @@ def test_a_bad_record_is_named_with_file_and_line(tmp_path: Path, name: str, fil
     ("name", "options", "message"),
     [
         ("mmlu", {"shots": "few"}, "shots must be a whole number"),
-        ("truthfulqa", {"targets": "mc2"}, "targets must be mc0 or mc1"),
-        ("ethics", {"length": "medium"}, "length must be all, short or long"),
-        ("mint", {"first": "2"}, "first must be 0 or 1"),
+        ("truthfulqa", {"targets": "mc2"}, "TruthfulQA: option targets is 'mc2'; it can be mc1 or mc0"),
+        ("ethics", {"length": "medium"}, "option length is 'medium'; it can be all or short or long"),
+        ("mint", {"first": "2"}, "MINT: option first is '2'; it can be 0 or 1"),
     ],
 )
 def test_a_bad_option_is_named(tmp_path: Path, name: str, options: dict[str, str], message: str) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from optimizer.data.formats.base import Loading, RemoteFile, Sample
 from optimizer.data.formats.reading import LETTERS, Record, items_of, options_of, question, records, split_of, string
 from optimizer.data.item import Item, Label, Task
-from optimizer.errors import UserError
 
 CHOICES = ("acceptable", "wrong")
 _COLUMNS = frozenset({"label", "input", "is_short"})
@@ -34,7 +33,7 @@ class Ethics:
         for name, split in (("cm_test", "test"), ("cm_test_hard", "test"), ("cm_train", "train"))
     )
     labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {"length": "all"}
+    options: Mapping[str, str] = {"length": "all|short|long"}
 
     def recognises(self, sample: Sample) -> bool:
         """By its columns."""
@@ -43,8 +42,6 @@ class Ethics:
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:
         """The scenes of one file."""
         length = options_of(self.title, self.options, loading)["length"]
-        if length not in ("all", "short", "long"):
-            raise UserError(f"ETHICS: option length must be all, short or long, but is {length!r}")
         split, twins = split_of(path), _Twins(path.stem)
 
         def make(index: int, record: Record) -> Item | None:

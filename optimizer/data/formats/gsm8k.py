@@ -36,7 +36,7 @@ class Gsm8k:
         return (
             sample.columns == {"question", "answer"}
             and bool(sample.rows)
-            and all(_MARK in str(row["answer"]) for row in sample.rows)
+            and all(_MARK in str(row.get("answer")) for row in sample.rows)
         )
 
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:

@@ -46,7 +46,7 @@ class Misinformation:
         RemoteFile(f"{_FOLDER}/{part}_misinformed.json", f"{part}_misinformed.json") for part in _PARTS
     )
     labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {"first": "", "gold": ""}
+    options: Mapping[str, str] = {"first": "|0|1", "gold": ""}
 
     def recognises(self, sample: Sample) -> bool:
         """By the two fields with misinformation."""
@@ -55,8 +55,6 @@ class Misinformation:
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:
         """The questions, without their passages; see `passages`."""
         options = options_of(self.title, self.options, loading)
-        if options["first"] not in ("", "0", "1"):
-            raise UserError(f"MINT: option first must be 0 or 1, but is {options['first']!r}")
         rows = list(records(path))
         first = int(options["first"]) if options["first"] else _first_number(path, [record for _, record in rows])
         gold = _gold(options["gold"])

@@ -34,7 +34,9 @@ class Mmlu:
         """Six cells without a header, the last of them A to D."""
         last = str(len(_CHOICES) + 1)
         return (
-            sample.columns == _COLUMNS and bool(sample.rows) and all(str(row[last]).strip() in [*_CHOICES] for row in sample.rows)
+            sample.columns == _COLUMNS
+            and bool(sample.rows)
+            and all(str(row.get(last)).strip() in [*_CHOICES] for row in sample.rows)
         )
 
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:

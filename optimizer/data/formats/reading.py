@@ -69,12 +69,24 @@ def items_of(path: Path, rows: Iterable[tuple[int, _Row]], make: Callable[[int, 
             yield item
 
 
-def options_of(format_name: str, defaults: Mapping[str, str], loading: Loading) -> dict[str, str]:
-    """The options of a format, the caller's over the defaults. Raises UserError for one that the format has not."""
-    for name in loading.options:
-        if name not in defaults:
-            raise UserError(f"{format_name} has no option {name!r}; it has {', '.join(defaults) or 'none'}")
-    return {**defaults, **loading.options}
+def options_of(format_name: str, known: Mapping[str, str], loading: Loading) -> dict[str, str]:
+    """The options of a format, the caller's over the defaults.
+
+    Args:
+        format_name: for the message.
+        known: option -> its default; where it has only some values, all of them with | between, the default first.
+        loading: holds the caller's.
+
+    Raises:
+        UserError: the format has no such option, or the option no such value.
+    """
+    for name, value in loading.options.items():
+        if name not in known:
+            raise UserError(f"{format_name} has no option {name!r}; it has {', '.join(known) or 'none'}")
+        values = known[name].split("|")
+        if len(values) > 1 and value not in values:
+            raise UserError(f"{format_name}: option {name} is {value!r}; it can be {' or '.join(filter(None, values))}")
+    return {name: values.partition("|")[0] for name, values in known.items()} | dict(loading.options)
 
 
 def leave_out(loading: Loading, reason: str, item_id: str) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from optimizer.data.formats.base import Loading, RemoteFile, Sample
 from optimizer.data.formats.reading import LETTERS, Record, items_of, options_of, question, records, string, text_key
 from optimizer.data.item import Item, Label, Task
-from optimizer.errors import UserError
 
 _JSON, _CSV = frozenset({"question", "mc1_targets"}), frozenset({"Question", "Best Answer", "Incorrect Answers"})
 _FOLDER = "https://raw.githubusercontent.com/sylinrl/TruthfulQA/main"
@@ -32,7 +31,7 @@ class TruthfulQa:
         RemoteFile(f"{_FOLDER}/data/mc_task.json", "mc_task.json"),
     )
     labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {"targets": "mc1", "seed": "0"}
+    options: Mapping[str, str] = {"targets": "mc1|mc0", "seed": "0"}
 
     def recognises(self, sample: Sample) -> bool:
         """By the columns of either form."""
@@ -42,8 +41,6 @@ class TruthfulQa:
         """The questions with their choices in the seed's order."""
         options = options_of(self.title, self.options, loading)
         targets, seed = options["targets"], options["seed"]
-        if targets not in ("mc0", "mc1"):
-            raise UserError(f"TruthfulQA: option targets must be mc0 or mc1, but is {targets!r}")
 
         def make(index: int, record: Record) -> Item:
             text = string(record, "question", "Question")
