@@ -10,9 +10,7 @@ import typer
 if TYPE_CHECKING:
     from optimizer.config import Settings
 
-Data = Annotated[
-    str | None, typer.Option(help="A data file, a shipped data set, or a fetched benchmark.", show_default="starter")
-]
+Data = Annotated[str | None, typer.Option(help="A .jsonl, .csv or .parquet file, or a shipped data set.", show_default="starter")]
 Model = Annotated[str | None, typer.Option(help="An embedded model, or with --base-url the served name.")]
 BaseUrl = Annotated[str | None, typer.Option(help="An OpenAI-compatible server that is running, e.g. http://localhost:8000/v1.")]
 Prompts = Annotated[str | None, typer.Option(help="Folder of prompts to start from: <persona>/seed.md or <persona>.md.")]
