@@ -14,7 +14,7 @@ Open = Callable[[], IO[bytes]]
 
 
 class BadArchive(Exception):
-    """An archive cannot be read, or has not what is looked for; the reason in words."""
+    """An archive cannot be read; the reason in words."""
 
 
 def unpack(archive: Path, kind: str, members: dict[str, str], target: Path) -> list[str]:
@@ -27,19 +27,17 @@ def unpack(archive: Path, kind: str, members: dict[str, str], target: Path) -> l
         target: a folder of the caller's own.
 
     Returns:
-        The names under `target` that were written. None leaves it, whatever the archive calls its members.
+        The names under `target` that were written; members that are not in the archive give none. None leaves the folder,
+        whatever the archive calls its members.
 
     Raises:
-        BadArchive: it is no such archive, was cut off, or lacks one of the members.
+        BadArchive: it is no such archive, or was cut off.
     """
     written: list[str] = []
     try:
         with _opened(archive, kind) as names:
             for member, name in members.items():
-                found = dict(_matches(names, member, name))
-                if not found:
-                    raise BadArchive(f"has no {member}")
-                for inner, outer in found.items():
+                for inner, outer in _matches(names, member, name):
                     path = target / outer
                     path.parent.mkdir(parents=True, exist_ok=True)
                     with names[inner]() as source, path.open("wb") as copy:

@@ -133,7 +133,9 @@ def _fetch_missing(
                 partial.unlink(missing_ok=True)
             continue
         partial.unlink(missing_ok=True)
-        _keep(benchmark, wanted, staging, names, folder, lock, accept)
+        lacking = [file for file in wanted if not any(_is_under(name, file.name) for name in names)]
+        failures |= {file.url: "the archive has no such member" for file in lacking}
+        _keep(benchmark, [file for file in wanted if file not in lacking], staging, names, folder, lock, accept)
     if failures:
         raise UserError(_by_hand(benchmark, missing, failures, folder))
 
@@ -163,15 +165,15 @@ def _keep(
     benchmark: Benchmark, wanted: list[RemoteFile], staging: Path, names: list[str], folder: Path, lock: Lock, accept: bool
 ) -> None:
     """Move staged files to their places and record them, unless they are not what was recorded before."""
-    url = urldefrag(wanted[0].url).url
-    found = {name: _recorded(staging / name, url) for name in names}
+    urls = {name: urldefrag(file.url).url for name in names for file in wanted if _is_under(name, file.name)}
+    found = {name: _recorded(staging / name, url) for name, url in urls.items()}
     known = [name for file in wanted for name in lock if _is_under(name, file.name)]
     changed = [name for name in known if name not in found or lock[name].sha256 != found[name].sha256]
     if changed and not accept:
         shutil.rmtree(staging)
         raise UserError(
-            f"{benchmark.title}: {url} no longer gives the {changed[0]} that was fetched first and recorded in "
-            f"{folder / LOCK_FILE}; nothing was kept. If you want the new one: optimizer data fetch {benchmark.name} --accept"
+            f"{benchmark.title}: its home no longer gives the {changed[0]} that was fetched first, from {lock[changed[0]].url}, "
+            f"and recorded in {folder / LOCK_FILE}; nothing was kept. If you want the new one, give the same command with --accept"
         )
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

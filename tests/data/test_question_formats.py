@@ -331,6 +331,12 @@ def test_misinformation_is_a_choice_with_options_and_a_text_without(tmp_path: Pa
     assert items[2].cluster == "webqsp:WebQTrn-1"
 
 
+def test_a_single_option_is_the_answer_itself(tmp_path: Path) -> None:
+    rows = json.dumps([mint("C2", sentence="Which town?", options=[["Bern", "Berne"]], answer="0")])
+    items, _ = read(tmp_path, "mint", "c.json", rows)
+    assert (items[0].task, items[0].answers) == (Task.TEXT, ("Bern", "Berne"))
+
+
 @pytest.mark.parametrize(
     ("answers", "letters"),
     [(["1", "2"], "AB"), (["0", "1"], "AB"), ([0, 1], "AB"), (["Ann", "Eve"], "AB"), (["B", "A"], "BA")],

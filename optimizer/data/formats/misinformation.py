@@ -118,9 +118,9 @@ def _item_id(record: Record) -> str:
 def _choices(record: Record) -> list[str]:
     """The options, if there are at least two of them."""
     options = record.get("options") or []
-    if not isinstance(options, list) or not all(isinstance(option, (str, list)) for option in options):
+    if not isinstance(options, list) or (len(options) > 1 and not all(isinstance(option, str) for option in options)):
         raise ValueError("field 'options' must be a list of texts, or null")
-    return [str(option).strip() for option in options] if len(options) > 1 else []
+    return [option.strip() for option in options] if len(options) > 1 else []
 
 
 def _answers(record: Record) -> tuple[str, ...]:
