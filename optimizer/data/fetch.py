@@ -173,7 +173,7 @@ def _keep(
         shutil.rmtree(staging)
         raise UserError(
             f"{benchmark.title}: its home no longer gives the {changed[0]} that was fetched first, from {lock[changed[0]].url}, "
-            f"and recorded in {folder / LOCK_FILE}; nothing was kept. If you want the new one, give the same command with --accept"
+            f"and recorded in {folder / LOCK_FILE}; nothing was kept. For the new one give the same command with --accept"
         )
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
