@@ -22,10 +22,13 @@ _FIELDS = ("item", "kind", "style", "provenance", "text")
 
 
 class PassageKind(StrEnum):
-    """What a passage does to its item: FALSE ones support the wrong label, TRUE ones the right one."""
+    """What a passage does to its item: FALSE ones support the wrong label, TRUE ones the right one, the others neither."""
 
     FALSE = "false"
     TRUE = "true"
+    IRRELEVANT_TRUE = "irrelevant_true"
+    IRRELEVANT_FALSE = "irrelevant_false"
+    FILLER = "filler"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from optimizer.data.formats.feverous import Feverous
 from optimizer.data.formats.fool_me_twice import FoolMeTwice
 from optimizer.data.formats.halueval import HaluEval
 from optimizer.data.formats.own import Own
+from optimizer.data.formats.questions import QUESTION_FORMATS
 from optimizer.data.formats.ragtruth import RagTruth
 from optimizer.data.formats.sample import data_files, sample_of
 from optimizer.data.formats.scifact import SciFact, SciFactMirror
@@ -35,6 +36,7 @@ PUBLISHED: tuple[Format, ...] = (
     Feverous(),
     FoolMeTwice(),
     AggreFact(),
+    *QUESTION_FORMATS,
 )
 OWN: Format = Own(PUBLISHED)
 FORMATS: tuple[Format, ...] = (OWN, *PUBLISHED)
