@@ -147,7 +147,7 @@ def strata(items: Iterable[Item], by_category: bool) -> Counter[Hashable]:
     counts: Counter[Hashable] = Counter()
     for item in items:
         counts[item.label] += 1
-        if by_category and item.category:
+        if by_category:
             counts[item.label, item.category] += 1
     return counts
 

@@ -12,7 +12,7 @@ from optimizer.config import Settings, to_toml
 from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
-from optimizer.data.splits import SHARES, split_items, spread
+from optimizer.data.splits import SHARES, split_items, spread, whole
 from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
@@ -42,7 +42,7 @@ def chosen_items(settings: Settings, split: str, limit: int) -> list[Item]:
         raise UsageError(f"unknown split {split!r}; valid are {', '.join(SHARES)} and {ALL}")
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     if split != ALL:
-        items = list(getattr(split_items(items, settings.seed, {}), split))
+        items = list(getattr(split_items(items, settings.seed, whole(settings.splits.model_dump())), split))
     return spread(items, settings.seed, limit) if limit else items
 
 
