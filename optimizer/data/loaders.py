@@ -104,12 +104,12 @@ def _missing(value: object) -> bool:
 
 def _text(row: Mapping[str, Any], column: str) -> str:
     value = row.get(column)
-    if _missing(value):
-        return ""
     if isinstance(value, str):
         if fault := refused_character(value):
             raise ValueError(f"column {column!r} {fault}")
-        return value
+        return "" if value in MISSING_WORDS else value
+    if _missing(value):
+        return ""
     if isinstance(value, (dict, list, bool, bytes)) or (isinstance(value, float) and math.isinf(value)):
         raise ValueError(f"column {column!r} must be text, but is a {type(value).__name__}")
     return str(value)
@@ -170,7 +170,8 @@ def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[s
     claim, evidence = _required(row, names["claim"]), _evidence(row, names["evidence"])
     label = None
     given = row.get(names["label"])
-    mapped = isinstance(given, str) and normalise_label(given) in overrides  # a map may give even "None" a meaning
+    # A map may give even "None" a meaning.
+    mapped = bool(overrides) and isinstance(given, str) and normalise_label(given) in overrides
     if mapped or not _missing(given):
         label = read_label(given, overrides)
     elif require_label:

@@ -172,8 +172,10 @@ def _decoded(array: _Array, start: int) -> tuple[Any, int]:
 
 def _check_end(array: _Array, end: int) -> None:
     while True:
-        if not array.text[end:].isspace() and array.text[end:]:
-            raise array.fail("something follows the end of the array; a file is one array, or one object a line", end)
+        rest = array.text[end:].lstrip()
+        if rest:
+            at = len(array.text) - len(rest)
+            raise array.fail("something follows the end of the array; a file is one array, or one object a line", at)
         array.drop(len(array.text))
         end = 0
         if not array.more():
