@@ -92,7 +92,8 @@ def check_file(settings: Settings) -> Checked:
         elif kept:
             kept = []
     data = survey.done()
-    findings = [*straddling(data), *contradictions(data), *_noted(data, settings, context), *_large_cluster(data)]
+    findings = [*_unknown_splits(data), *straddling(data), *contradictions(data)]
+    findings += [*_noted(data, settings, context), *_large_cluster(data)]
     splits: dict[str, dict[str, int]] = {}
     try:
         place = places(data, settings.splits.model_dump())
@@ -110,7 +111,7 @@ def check_file(settings: Settings) -> Checked:
     else:
         findings += [*_balance(data), *_undescribed(data)]
     findings.sort(key=lambda finding: finding.severity is not Severity.ERROR)
-    own = len({SPLIT_NAMES[name] for name in data.splits if name}) > 0 and len(data.splits) > 1
+    own = len(data.splits) > 1 and any(name in SHARES for name in data.splits)
     return Checked(
         len(data), dict(sorted(data.answers.items())), _sizes(data), splits, own, context, tuple(findings), words, bool(kept)
     )  # fmt: skip
@@ -130,6 +131,13 @@ def _by_split(data: Surveyed, place: Sides) -> dict[str, dict[str, int]]:
         if len(labels) or split:
             table[split] = {str(label or "no label"): int((labels == number).sum()) for number, label in enumerate(data.labels)}
     return table
+
+
+def _unknown_splits(data: Surveyed) -> Iterator[Finding]:
+    for name in data.splits:
+        if name and name not in SHARES:
+            problem = f"is none of {', '.join(SPLIT_NAMES)}; rename it, or give --columns split="
+            yield Finding("splits", name, problem, Severity.ERROR)
 
 
 def _unusable(splits: dict[str, dict[str, int]]) -> Iterator[Finding]:

@@ -34,9 +34,10 @@ def read_rows(path: Path) -> Iterator[Row]:
     """
     if not path.exists():
         raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
-    kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    reader = _READERS.get(kind) if (kind, path.suffix) != (".parquet", ".gz") else None
-    if reader is None:
+    zipped = path.suffix.lower() == ".gz"
+    kind = (path.with_suffix("") if zipped else path).suffix.lower()
+    reader = _READERS.get(kind)
+    if reader is None or (zipped and kind == ".parquet"):
         raise UserError(f"{path}: files of kind {path.suffix!r} are not read; convert it to .jsonl, .csv or .parquet")
     return reader(path)
 
