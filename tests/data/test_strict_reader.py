@@ -107,6 +107,12 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
         r"line 2: byte 37 .* looks like cp1252",
     ),
     "another encoding": ("d.jsonl", b'{"claim": "\x81\x8d"}', r"neither cp1252, latin-1 nor UTF-16"),
+    "cp1252 in an array": (
+        "d.json",
+        b"[\n" + line().encode() + b",\n" + CAFE.encode("cp1252") + b"]",
+        r"line 3: byte 111 \(0xe9\) is not UTF-8; this looks like cp1252",
+    ),
+    "an array cut in a character": ("d.json", b'["' + "é".encode()[:1], r"line 1: byte 2 .* the file ends in the middle of"),
     "one damaged byte": (
         "d.jsonl",
         line(claim="naïve \u2013").encode() + b"\xff",
