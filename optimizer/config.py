@@ -6,14 +6,15 @@ key is an error wherever it stands.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 
 ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
@@ -32,12 +33,35 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SplitSettings(Strict):
-    """How many items each split keeps at the most; 0 keeps all. The default keeps a run on two cores under 15 minutes."""
+def _size(value: object) -> int | float:
+    """A count as int, or a share as float; text from the environment or a flag is read as the number that it is."""
+    with contextlib.suppress(ValueError):
+        value = float(value) if isinstance(value, str) and "." in value else int(value) if isinstance(value, str) else value
+    counts = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if counts or (isinstance(value, float) and 0 < value < 1):
+        return value  # type: ignore[return-value]
+    raise ValueError("must be a count (8; 0 takes all) or a share of the items between 0 and 1 (0.2)")
 
-    train: int = Field(default=8, ge=0)
-    dev: int = Field(default=16, ge=0)
-    test: int = Field(default=20, ge=0)
+
+Size = Annotated[int | float, PlainValidator(_size)]
+
+
+class SplitSettings(Strict):
+    """How many items each split keeps at the most, 0 keeps all; or, between 0 and 1, its share of all items.
+
+    The default keeps a run on two cores under 15 minutes.
+    """
+
+    train: Size = 8
+    dev: Size = 16
+    test: Size = 20
+
+    @model_validator(mode="after")
+    def _shares(self) -> Self:
+        shares = {name: size for name, size in self if isinstance(size, float)}
+        if sum(shares.values()) > 1 + 1e-9:
+            raise ValueError(f"the shares {', '.join(f'{name} {size}' for name, size in shares.items())} add up to more than 1")
+        return self
 
 
 Schedule = Literal["sequential", "round_robin", "all_at_once", "exhaustive", "random", "gepa"]

@@ -15,7 +15,7 @@ from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
-from optimizer.data.splits import SHARES, split_items, spread
+from optimizer.data.splits import SHARES, Sizes, split_items, spread, whole
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
@@ -52,13 +52,13 @@ class JudgeFigures:
     failed: int
 
 
-def composition(items: Sequence[Item], folder: Path, seed: int = 0) -> Composition:
-    """Count a data set whose passages, if any, lie in `folder`; the splits are the ones that a run with `seed` makes."""
-    splits = split_items(items, seed, {})
+def composition(items: Sequence[Item], folder: Path, seed: int, sizes: Sizes) -> Composition:
+    """Count a data set whose passages, if any, lie in `folder`; the splits are the ones that runs take their items from."""
+    splits = split_items(items, seed, whole(sizes))
     split_of = {item.id: name for name in SHARES for item in getattr(splits, name)}
     table: dict[tuple[str, str], Counter[str]] = {}
     for item in items:
-        for what, value in (("split", split_of[item.id]), *_groups(item)):
+        for what, value in (("split", split_of.get(item.id, "none")), *_groups(item)):
             table.setdefault((what, value), Counter())[str(item.label)] += 1
     passages = load_passages(folder) if folder.is_dir() else []
     findings = [*check_items(items), *(check_passages(items, passages) if passages else ())]
@@ -73,19 +73,14 @@ def composition(items: Sequence[Item], folder: Path, seed: int = 0) -> Compositi
     )
 
 
-def check_data(settings: Settings) -> tuple[Composition, JudgeFigures | None]:
-    """What a data set holds, its findings, and how far the words of the claims give labels away (None: too few clusters).
+def count_data(settings: Settings) -> Composition:
+    """What the data set of the settings holds, and its findings.
 
     Raises:
-        UserError: the data cannot be read.
+        UserError: the data cannot be read or divided.
     """
     path = data_path(settings.data)
-    items = chosen_data(settings).items
-    counts = composition(items, path, settings.seed)
-    try:
-        return counts, figures(WORDS, False, words_alone(items), items)
-    except ValueError:
-        return counts, None
+    return composition(chosen_data(settings).items, path, settings.seed, settings.splits.model_dump())
 
 
 def figures(judge: str, sees_evidence: bool, scores: Mapping[str, float], items: Sequence[Item]) -> JudgeFigures:

@@ -23,9 +23,11 @@ def command(
     base_url: options.BaseUrl = None,
     prompts: options.Prompts = None,
     budget: Annotated[int | None, typer.Option(help="Calls, the sealed test included.", show_default="520")] = None,
-    train: Annotated[int | None, typer.Option(help="Items that reflection reads; 0 takes all of the split.")] = None,
-    dev: Annotated[int | None, typer.Option(help="Items that duels are decided on; 0 takes all.")] = None,
-    test: Annotated[int | None, typer.Option(help="Sealed items; 0 takes all.")] = None,
+    train: Annotated[
+        str | None, typer.Option(help="Items that reflection reads, or their share of all; 0 takes all of the split.")
+    ] = None,
+    dev: Annotated[str | None, typer.Option(help="Items that duels are decided on; 0 takes all.")] = None,
+    test: Annotated[str | None, typer.Option(help="Sealed items; 0 takes all.")] = None,
     reflections: Annotated[int | None, typer.Option(help="Reflected proposals for each component.")] = None,
     optuna: Annotated[
         str | None, typer.Option(help="Mirror the search into an Optuna study there: sqlite:///study.db, postgresql://…")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from optimizer.data.item import Label
 from optimizer.errors import UserError
@@ -19,6 +20,7 @@ GOLD_LABELS: Mapping[str, Label] = {
 }
 
 
+@lru_cache(maxsize=256)
 def normalise_label(text: str) -> str:
     """Lower case, with every run of spaces and hyphens as one underscore: `NOT ENOUGH INFO` is `not_enough_info`."""
     return re.sub(r"[\s\-]+", "_", text.strip()).lower()

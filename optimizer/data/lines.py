@@ -5,6 +5,7 @@ Only LF, CRLF and CR end a line. The separators U+2028, U+2029 and U+0085 are ch
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -45,11 +46,40 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
                     try:
                         text = piece.decode()
                     except UnicodeDecodeError as error:
-                        raise UserError(f"{path}, line {number}: {_encoding_fault(piece, start, error)}") from error
+                        raise UserError(f"{path}, line {number}: {_encoding_fault(piece, start, error.start)}") from error
                     yield number, text.removeprefix("\ufeff") if start == 0 else text
                     start += len(piece)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise UserError(f"{path}: is damaged after line {number} ({error}); copy or download it again") from error
+
+
+def text_pieces(path: Path, size: int) -> Iterator[str]:
+    """The text of a file in pieces of about `size` bytes, for files whose lines may be as long as they; as `text_lines` else."""
+    newlines = start = 0
+    rest = b""
+    with _opened(path) as file:
+        _refuse_other_kinds(path, file)
+        try:
+            while True:
+                read = file.read(size)
+                data = rest + read
+                try:
+                    text, used = codecs.utf_8_decode(data, "strict", not read)
+                except UnicodeDecodeError as error:
+                    begin = data.rfind(b"\n", 0, error.start) + 1
+                    line = data[begin:].partition(b"\n")[0]
+                    number = newlines + data.count(b"\n", 0, error.start) + 1
+                    fault = _encoding_fault(line, start + begin, error.start - begin)
+                    raise UserError(f"{path}, line {number}: {fault}") from error
+                if text:
+                    yield text.removeprefix("\ufeff") if start == 0 else text
+                newlines += text.count("\n")
+                start += used
+                rest = data[used:]
+                if not read:
+                    return
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(f"{path}: is damaged after line {newlines} ({error}); copy or download it again") from error
 
 
 @contextmanager
@@ -80,10 +110,10 @@ def _refuse_other_kinds(path: Path, file: BinaryIO) -> None:
             raise UserError(f"{path}, line 1: byte {first} is not UTF-8 text; this looks like {encoding}; {_save_as(encoding)}")
 
 
-def _encoding_fault(raw: bytes, start: int, error: UnicodeDecodeError) -> str:
-    """What is wrong with bytes that begin at `start` in the file: which byte, and which encoding they look like."""
-    where = f"byte {start + error.start} (0x{raw[error.start]:02x}) is not UTF-8"
-    if error.reason == "unexpected end of data":
+def _encoding_fault(raw: bytes, start: int, at: int) -> str:
+    """What is wrong with a line that begins at byte `start` of the file: its byte `at`, and which encoding it looks like."""
+    where = f"byte {start + at} (0x{raw[at]:02x}) is not UTF-8"
+    if _is_cut(raw[at:]):
         return f"{where}: the file ends in the middle of a character; copy or download it again"
     if any(ord(character) > 127 for character in raw.decode(errors="ignore")):
         return f"{where}, though other characters of the line are: it is damaged, or of two encodings; mend this line"
@@ -95,6 +125,14 @@ def _encoding_fault(raw: bytes, start: int, error: UnicodeDecodeError) -> str:
     except UnicodeDecodeError:
         return f"{where}, and neither cp1252, latin-1 nor UTF-16; find out how the file was written, and save it as UTF-8"
     return f"{where}; this looks like cp1252 (Windows); {_save_as('cp1252')}"
+
+
+def _is_cut(raw: bytes) -> bool:
+    """Whether these bytes are the beginning of a character and nothing else."""
+    try:
+        return codecs.utf_8_decode(raw, "strict", False)[1] == 0
+    except UnicodeDecodeError:
+        return False
 
 
 def _save_as(encoding: str) -> str:

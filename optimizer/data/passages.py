@@ -13,6 +13,7 @@ from pathlib import Path
 
 from optimizer.data.checks import Finding
 from optimizer.data.item import Item
+from optimizer.data.lines import text_lines
 from optimizer.errors import UserError
 
 PASSAGES_FILE, FILLER_FILE = "passages.jsonl", "filler.txt"
@@ -52,7 +53,7 @@ def load_passages(folder: Path) -> list[Passage]:
     if not path.exists():
         return []
     found: dict[tuple[str, str, str], Passage] = {}
-    for number, text in _lines(path):
+    for number, text in _filled_lines(path):
         try:
             row = json.loads(text)
             missing = [name for name in _FIELDS if not isinstance(row.get(name), str) or not row[name].strip()]
@@ -71,7 +72,7 @@ def load_passages(folder: Path) -> list[Passage]:
 def load_filler(folder: Path) -> list[str]:
     """The filler sentences beside a data set's items, one a line; none where there is no filler.txt."""
     path = folder / FILLER_FILE
-    return [text.strip() for _, text in _lines(path)] if path.exists() else []
+    return [text.strip() for _, text in _filled_lines(path)] if path.exists() else []
 
 
 def check_passages(items: Sequence[Item], passages: Iterable[Passage]) -> Iterator[Finding]:
@@ -100,11 +101,5 @@ def check_passages(items: Sequence[Item], passages: Iterable[Passage]) -> Iterat
                 yield Finding("passages", item.id, f"has no {name}")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
-    for number, text in enumerate(content.split("\n"), 1):
-        if text.strip():
-            yield number, text
+def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+    return ((number, text) for number, text in text_lines(path) if not text.isspace())

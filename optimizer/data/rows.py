@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from optimizer.data.lines import text_lines
+from optimizer.data.lines import text_lines, text_pieces
 from optimizer.errors import UserError
 
 Row = tuple[int, dict[str, Any]]
 LONGEST_CELL = 100_000_000
 _CHUNK = 1 << 20
+_BEGINNING = 4_096
 _NEAR_END = 16  # characters: where text stops in the middle of a word or an escape, the fault is said to be this near
 _GAP = re.compile(r"[\s,]*")
 
@@ -34,9 +35,10 @@ def read_rows(path: Path) -> Iterator[Row]:
     """
     if not path.exists():
         raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
-    kind = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    reader = _READERS.get(kind) if (kind, path.suffix) != (".parquet", ".gz") else None
-    if reader is None:
+    zipped = path.suffix.lower() == ".gz"
+    kind = (path.with_suffix("") if zipped else path).suffix.lower()
+    reader = _READERS.get(kind)
+    if reader is None or (zipped and kind == ".parquet"):
         raise UserError(f"{path}: files of kind {path.suffix!r} are not read; convert it to .jsonl, .csv or .parquet")
     return reader(path)
 
@@ -53,7 +55,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
-    first = next((text for _, text in text_lines(path) if not text.isspace()), "")
+    first = next((text for text in text_pieces(path, _BEGINNING) if not text.isspace()), "")
     return _array_rows(path) if first.lstrip().startswith("[") else _object_rows(path)
 
 
@@ -93,15 +95,15 @@ class _Array:
 
     def __init__(self, path: Path) -> None:
         self.path, self.text, self.line, self.before = path, "", 1, 0
-        self._lines = text_lines(path)
+        self._pieces = text_pieces(path, _CHUNK)
 
     def more(self) -> bool:
         """Append the next piece of the file; whether there was one."""
         pieces, size = [], 0
-        for _, piece in self._lines:
+        for piece in self._pieces:
             pieces.append(piece)
             size += len(piece)
-            if size >= max(_CHUNK, len(self.text)):  # doubling: a long object is not parsed anew for each line of it
+            if size >= max(_CHUNK, len(self.text)):  # doubling: a long object is not parsed anew for each piece of it
                 break
         self.text += "".join(pieces)
         return bool(pieces)
@@ -120,7 +122,8 @@ class _Array:
 
 def _array_rows(path: Path) -> Iterator[Row]:
     array = _Array(path)
-    array.more()
+    while "[" not in array.text and array.more():
+        pass
     array.drop(array.text.index("[") + 1)
     end, line, first = 0, array.line, True
     while True:

@@ -12,7 +12,7 @@ import optimizer
 from optimizer.config import Settings, to_toml
 from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.splits import SHARES, split_items, spread
+from optimizer.data.splits import SHARES, split_items, spread, whole
 from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
@@ -41,7 +41,9 @@ def chosen_items(settings: Settings, split: str, limit: int) -> Data:
     if split != ALL and split not in SHARES:
         raise UsageError(f"unknown split {split!r}; valid are {', '.join(SHARES)} and {ALL}")
     data = chosen_data(settings)
-    items = data.items if split == ALL else list(getattr(split_items(data.items, settings.seed, {}), split))
+    items = data.items
+    if split != ALL:
+        items = list(getattr(split_items(items, settings.seed, whole(settings.splits.model_dump())), split))
     return replace(data, items=spread(items, settings.seed, limit) if limit else items)
 
 

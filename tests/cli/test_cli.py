@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from optimizer.data.shipped import data_path
 from tests.conftest import Scripted, make_items, write_items
 from tests.search.test_job import judge
 
@@ -62,6 +63,9 @@ ROW = {"id": "a", "claim": "c", "evidence": "e", "label": "yes"}
         (["power", "--items", "10", "--clusters", "20"], 2, "cannot be more than --items 10"),
         (["power", "--items", "10", "--gain", "0.5"], 2, "no more than --discordance"),
         (["data", "check", "bad.jsonl"], 1, "bad.jsonl, line 1: label 'banana' is unknown"),
+        (["data", "split", "twice.jsonl", "--to", "new"], 1, "twice.jsonl, line 2: id 'a' is already used on line 1"),
+        (["data", "split", "starter", "--train", "1.5", "--to", "new"], 2, "must be a count (8; 0 takes all) or a share"),
+        (["data", "split", "starter", "--to", "latin"], 1, "latin: exists already"),
         (["data", "new", "latin/skeptic.md"], 1, "cannot be written"),
         (["parse", "bad.jsonl"], 1, "bad.jsonl, line 1: must be a JSON object with text and finish_reason"),
         (["optimise"], 2, "No such command 'optimise'"),
@@ -253,6 +257,33 @@ def test_power_says_what_a_test_can_see(tmp_path: Path) -> None:
     assert "9 items of 120" in text
     assert "to be found with 80 % power" in text
     assert as_json("power", "--items", "120", cwd=tmp_path)["possible"] == 6
+
+
+def test_a_check_with_errors_exits_with_1_and_with_warnings_with_0(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (data_path("starter") / "items.jsonl").read_text(encoding="utf-8").splitlines()[:60]]
+    bad_file(tmp_path, "odd.jsonl", "".join(json.dumps({**row, "rationale": ""}) + "\n" for row in rows).encode())
+    odd = optimizer("data", "check", "odd.jsonl", "--json", cwd=tmp_path)
+    assert (odd.returncode, json.loads(odd.stdout)["errors"]) == (0, 0)
+    assert json.loads(odd.stdout)["warnings"] >= 60
+    rows.append({**rows[0], "id": "other", "label": "grounded" if rows[0]["label"] == "not_grounded" else "not_grounded"})
+    bad_file(tmp_path, "wrong.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    wrong = optimizer("data", "check", "wrong.jsonl", cwd=tmp_path)
+    assert wrong.returncode == 1
+    assert "contradiction" in wrong.stdout
+    assert "1 error" in wrong.stdout
+
+
+def test_data_is_split_into_files_that_a_run_takes(tmp_path: Path) -> None:
+    made = as_json("data", "split", "starter", "--train", ".2", "--dev", ".4", "--test", ".4", "--to", "parts", cwd=tmp_path)
+    assert sum(part["items"] for part in made["splits"].values()) == 720
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        "dev.jsonl", "manifest.json", "test.jsonl", "train.jsonl",
+    ]  # fmt: skip
+    checked = as_json("data", "check", "parts", "--seed", "3", cwd=tmp_path)
+    assert checked["own_splits"] is True
+    assert {name: sum(counts.values()) for name, counts in checked["splits"].items()} == {
+        name: part["items"] for name, part in made["splits"].items()
+    }
 
 
 def test_a_data_set_is_scaffolded_checked_and_described(tmp_path: Path, server: Scripted) -> None:
