@@ -14,10 +14,11 @@ import numpy as np
 from optimizer.analysis.card import WORDS, JudgeFigures, figures
 from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings
+from optimizer.data.datafile import loading_of, stream_data
 from optimizer.data.checks import LABEL_SHARE, Finding, Severity, check_items
 from optimizer.data.item import Item, Label, Task
 from optimizer.data.leaks import PLACES, Sides, contradictions, leaks, places, straddling
-from optimizer.data.loaders import read_items
+from optimizer.data.formats.base import Loading
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, SPLIT_NAMES
@@ -85,14 +86,18 @@ def check_file(settings: Settings) -> Checked:
     context = settings.context or (LONGEST_CONTEXT if embedded_choice(settings) else 0)
     survey = Survey(settings.seed, partial(fits, context=context))
     kept: list[Item] = []
-    for count, item in enumerate(read_items(path, settings.columns, settings.label_map), 1):
+    loading = loading_of(settings)
+    items, _ = stream_data(path, loading, settings.format)
+    for count, item in enumerate(items, 1):
         survey.add(item)
         if count <= SMALL:
             kept.append(item)
         elif kept:
             kept = []
     data = survey.done()
-    findings = [*_unknown_splits(data), *straddling(data), *contradictions(data)]
+    if not len(data):
+        raise UserError(f"{path}: holds no items")
+    findings = [*_unknown_splits(data), *straddling(data), *contradictions(data), *_left_out(loading)]
     findings += [*_noted(data, settings, context), *_large_cluster(data)]
     splits: dict[str, dict[str, int]] = {}
     try:
@@ -131,6 +136,11 @@ def _by_split(data: Surveyed, place: Sides) -> dict[str, dict[str, int]]:
         if len(labels) or split:
             table[split] = {str(label or "no label"): int((labels == number).sum()) for number, label in enumerate(data.labels)}
     return table
+
+
+def _left_out(loading: Loading) -> Iterator[Finding]:
+    for reason, ids in loading.left_out.items():
+        yield Finding("left out", f"{len(ids)} records", f"{reason} ({', '.join(ids[:3])}{' …' if len(ids) > 3 else ''})")
 
 
 def _unknown_splits(data: Surveyed) -> Iterator[Finding]:

@@ -39,8 +39,12 @@ def chosen_data(settings: Settings) -> Data:
     Raises:
         UserError: as load_items.
     """
-    loading = Loading(overrides_of(settings.label_map), settings.format_options, columns=settings.columns)
-    return load_data(data_path(settings.data), loading, settings.format)
+    return load_data(data_path(settings.data), loading_of(settings), settings.format)
+
+
+def loading_of(settings: Settings) -> Loading:
+    """What the settings choose of how a file is read."""
+    return Loading(overrides_of(settings.label_map), settings.format_options, columns=settings.columns)
 
 
 def load_data(path: Path, loading: Loading, format: str = "") -> Data:
@@ -54,26 +58,34 @@ def load_data(path: Path, loading: Loading, format: str = "") -> Data:
     Raises:
         UserError: the file is missing, not recognised or has no items, or a record is bad; the message names file and line.
     """
+    items, name = stream_data(path, loading, format)
+    found = list(items)
+    if not found:
+        raise UserError(f"{path}: holds no items{_reasons(loading)}")
+    return Data(found, name, loading.read, loading.left_out)
+
+
+def stream_data(path: Path, loading: Loading, format: str = "") -> tuple[Iterator[Item], str]:
+    """The same one item at a time, at flat memory, and the format's name; arguments and errors are those of load_data."""
     path = path / "items.jsonl" if (path / "items.jsonl").is_file() else path
     if not path.exists():
         raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
     chosen = OWN if loading.columns and not format else recognise(path, format)
     if loading.columns and chosen is not OWN:
         raise UserError(f"{path}: --columns is for data in our own format, but the format is {chosen.name}; leave one away")
-    items = list(_once(path, chosen.items(path, loading), loading))
-    if not items:
-        raise UserError(f"{path}: holds no items{_reasons(loading)}")
-    return Data(items, chosen.name, loading.read, loading.left_out)
+    return _once(path, chosen.items(path, loading), loading), chosen.name
 
 
 def _once(path: Path, items: Iterable[Item], loading: Loading) -> Iterator[Item]:
     """The items without those that repeat an earlier one; an id that stands for two different ones is an error."""
-    seen: dict[str, Item] = {}
+    seen: dict[int, int] = {}  # hashes: of a large file no text is kept
     for item in items:
-        earlier = seen.setdefault(item.id, item)
-        if earlier is item:
+        identity, content = hash(item.id), hash(item)
+        earlier = seen.get(identity)
+        if earlier is None:
+            seen[identity] = content
             yield item
-        elif earlier == item:
+        elif earlier == content:
             loading.leave_out("repeats an earlier record", item.id)
         else:
             raise UserError(f"{path}: two different items have the id {item.id!r}; ids must differ")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def command(
     data: Annotated[str, typer.Argument(help="A data file or folder, or the name of a shipped data set.")] = "starter",
+    format: options.Format = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
     context: Annotated[
@@ -35,7 +36,7 @@ def command(
     from optimizer.cli.console import print_json
 
     settings = options.settings_from(
-        config, assignments, columns, data=data, label_map=label_map, context=context, seed=seed
+        config, assignments, columns, data=data, format=format, label_map=label_map, context=context, seed=seed
     )  # fmt: skip
     checked = check_file(settings)
     if as_json:

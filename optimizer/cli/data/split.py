@@ -18,6 +18,7 @@ def command(
     train: Annotated[str, typer.Option(help=_SIZE)] = "0",
     dev: Annotated[str, typer.Option(help=_SIZE)] = "0",
     test: Annotated[str, typer.Option(help=_SIZE)] = "0",
+    format: options.Format = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
     seed: options.Seed = None,
@@ -29,17 +30,16 @@ def command(
     Where the data has a split column, that division is kept. A run on the folder (--data DIR) uses these splits.
     """
     from optimizer.cli.console import print_json, print_table, say
-    from optimizer.data.loaders import load_items
-    from optimizer.data.shipped import data_path
+    from optimizer.data.datafile import chosen_data
     from optimizer.data.split_files import manifest_of, write_splits
     from optimizer.data.splits import split_items
 
     settings = options.settings_from(
-        config, None, columns, data=data, label_map=label_map, seed=seed,
+        config, None, columns, data=data, format=format, label_map=label_map, seed=seed,
         splits__train=train, splits__dev=dev, splits__test=test,
     )  # fmt: skip
     sizes = settings.splits.model_dump()
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    items = chosen_data(settings).items
     splits = split_items(items, settings.seed, sizes)
     manifest = manifest_of(splits, settings.data, settings.seed, sizes)
     write_splits(to, splits, manifest)
