@@ -14,11 +14,11 @@ import numpy as np
 from optimizer.analysis.card import WORDS, JudgeFigures, figures
 from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings
-from optimizer.data.datafile import loading_of, stream_data
 from optimizer.data.checks import LABEL_SHARE, Finding, Severity, check_items
+from optimizer.data.datafile import loading_of, stream_data
+from optimizer.data.formats.base import Loading
 from optimizer.data.item import Item, Label, Task
 from optimizer.data.leaks import PLACES, Sides, contradictions, leaks, places, straddling
-from optimizer.data.formats.base import Loading
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, SPLIT_NAMES

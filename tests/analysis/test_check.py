@@ -128,7 +128,9 @@ def test_a_cluster_in_two_splits_is_an_error_with_its_name(tmp_path: Path, size:
 
 def test_a_split_of_another_name_is_an_error(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     items = [*base()[2:], *(replace(item, split="test_unseen") for item in base()[:2])]
-    monkeypatch.setattr(check, "read_items", lambda *arguments: iter(items))  # a published format may name its splits as it likes
+    monkeypatch.setattr(
+        check, "stream_data", lambda *arguments: (iter(items), "published")
+    )  # a published format may name its splits as it likes
     result = check_file(load_settings({}))
     assert [finding.where for finding in found(result, "splits") if finding.severity is Severity.ERROR] == ["test_unseen"]
 

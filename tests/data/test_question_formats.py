@@ -14,10 +14,9 @@ import pytest
 
 from optimizer.data.formats.answers import answer_texts
 from optimizer.data.formats.arithmetic import Sums, parse_sums, sums_text
-from optimizer.data.formats.base import Format, Loading, Sample
+from optimizer.data.formats.base import Format, Loading
 from optimizer.data.formats.misinformation import passages
 from optimizer.data.formats.questions import QUESTION_FORMATS
-from optimizer.data.formats.reading import csv_rows, records
 from optimizer.data.item import Item, Task
 from optimizer.data.passages import PassageKind
 from optimizer.errors import UsageError, UserError
@@ -158,23 +157,6 @@ def read(folder: Path, name: str, file: str, text: str, **options: str) -> tuple
     path.write_text(text, encoding="utf-8")
     loading = Loading(options=options)
     return list(FORMATS[name].items(path, loading)), loading
-
-
-def sample(path: Path, header: bool) -> Sample:
-    rows = (
-        [record for _, record in records(path)]
-        if header
-        else [{str(i): cell for i, cell in enumerate(cells)} for _, cells in csv_rows(path)]
-    )
-    return Sample(path, frozenset(rows[0]), tuple(rows[:5]))
-
-
-@pytest.mark.parametrize(("name", "published"), [*PUBLISHED.items(), *VARIANTS.items()], ids=lambda value: str(value)[:24])
-def test_a_file_is_recognised_by_its_own_format_alone(tmp_path: Path, name: str, published: tuple[str, str]) -> None:
-    path = tmp_path / published[0]
-    path.write_text(published[1], encoding="utf-8")
-    found = [entry.name for entry in QUESTION_FORMATS if entry.recognises(sample(path, header=name != "mmlu"))]
-    assert found == [name]
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -76,12 +76,19 @@ def recognise(path: Path, forced: str = "") -> Format:
 
 def _of_folder(folder: Path) -> Format:
     files = data_files(folder)
-    samples = [sample_of(file) for file in files]
+    samples, unread = [], None
+    for file in files:
+        try:
+            samples.append(sample_of(file))
+        except UserError as error:  # a manifest, say; an error only where nothing else is found
+            unread = error
     found = [known for known in PUBLISHED if any(known.recognises(sample) for sample in samples)]
     if len(found) == 1:
         return found[0]
     if not found and any(OWN.recognises(sample) for sample in samples):
         return OWN
+    if not found and unread is not None:
+        raise unread
     there = ", ".join(file.name for file in files[:8]) or "no data file"
     what = f"files of {' and '.join(known.name for known in found)}" if found else "no items.jsonl and no published benchmark"
     raise UserError(f"{folder}: is a folder with {what} (it has {there}); give one of its files")

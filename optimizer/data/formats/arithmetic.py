@@ -80,7 +80,7 @@ class Arithmetic:
     title = "Arithmetic"
     task = Task.NUMBER
     licence = "generated here, nobody's"
-    home = ""
+    home = "generated here, by its name or optimizer data generate arithmetic"
     files: tuple[RemoteFile, ...] = ()
     labels: Mapping[str, Label] = {}
     options: Mapping[str, str] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from optimizer.data.formats import FORMATS, format_named, recognise, sample_of
 from optimizer.data.loaders import load_items
 from optimizer.errors import UsageError, UserError
 from tests.data.formats.published import AGGREFACT, FILES, RAGTRUTH_SOURCES, VITAMINC, write_lines
+from tests.data.test_question_formats import PUBLISHED, VARIANTS
 
 
 @pytest.fixture
@@ -21,9 +23,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "x"
 
 
-@pytest.mark.parametrize("what", FILES)
+def _question_file(name: str, file: str, text: str) -> tuple[str, Callable[[Path], Path]]:
+    def write(folder: Path) -> Path:
+        (folder / file).write_text(text, encoding="utf-8")
+        return folder / file
+
+    return name, write
+
+
+QUESTIONS = {f"{name}_{file}": _question_file(name, file, text) for name, (file, text) in [*PUBLISHED.items(), *VARIANTS.items()]}
+ALL = {**FILES, **QUESTIONS}
+
+
+@pytest.mark.parametrize("what", ALL)
 def test_every_published_file_is_of_its_format_and_of_no_other(folder: Path, what: str) -> None:
-    name, write = FILES[what]
+    name, write = ALL[what]
     path = write(folder)
     sample = sample_of(path)
     assert [known.name for known in FORMATS if known.recognises(sample)] == [name]
@@ -31,7 +45,7 @@ def test_every_published_file_is_of_its_format_and_of_no_other(folder: Path, wha
 
 
 def test_every_format_has_a_file_here_and_says_what_it_is() -> None:
-    assert {name for name, _ in FILES.values()} == {known.name for known in FORMATS}
+    assert {name for name, _ in ALL.values()} == {known.name for known in FORMATS}
     for known in FORMATS:
         assert known.title
         assert known.licence
