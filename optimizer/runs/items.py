@@ -17,13 +17,22 @@ def run_settings(run: RunFolder) -> Settings:
     return Settings.model_validate(tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8")))
 
 
+def data_settings(run: RunFolder) -> Settings:
+    """Those of the run's settings that say what its items are; the others are at their defaults.
+
+    So a run that was begun with settings that have gone since can still be read.
+    """
+    given = tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8"))
+    return Settings.model_validate({name: given[name] for name in ("data", "columns", "label_map", "seed") if name in given})
+
+
 def run_items(run: RunFolder) -> list[Item]:
     """All items of the run's data file, with the column map and labels of its settings.
 
     Raises:
         UserError: the file is gone or no longer readable.
     """
-    settings = run_settings(run)
+    settings = data_settings(run)
     return load_items(data_path(settings.data), settings.columns, settings.label_map)
 
 

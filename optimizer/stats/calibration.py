@@ -16,11 +16,16 @@ from optimizer.stats.clusters import Floats
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin of a reliability curve: how many answers, their mean confidence, and the share of right ones."""
+    """One bin of a reliability curve: how many answers, their mean confidence, and the share of right ones.
+
+    It holds confidences from `low` to `high`: the bin's own ends if bins are of equal width, else those of its answers.
+    """
 
     answers: int
     confidence: float
     right: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +107,23 @@ def calibration(
         raise ValueError(f"bins must be positive but got {bins}")
     if len(values) == 0:
         return Calibration(math.nan, math.nan, ())
-    filled = [Bin(len(m), float(values[m].mean()), float(outcomes[m].mean())) for m in _members(values, bins, binning)]
+    filled = [
+        Bin(len(members), float(values[members].mean()), float(outcomes[members].mean()), low, high)
+        for members, low, high in _members(values, bins, binning)
+    ]
     gaps = [abs(each.confidence - each.right) for each in filled]
     ece = sum(each.answers * gap for each, gap in zip(filled, gaps, strict=True)) / len(values)
     return Calibration(ece, max(gaps), tuple(filled))
 
 
-def _members(values: Floats, bins: int, binning: str) -> list[NDArray[np.intp]]:
-    """The positions in each bin that has any."""
+def _members(values: Floats, bins: int, binning: str) -> list[tuple[NDArray[np.intp], float, float]]:
+    """The positions in each bin that has any, and the bin's ends."""
     if binning == "mass":
-        parts = np.array_split(np.argsort(values, kind="stable"), bins)
-    else:
-        place = np.clip(np.ceil(values * bins).astype(int) - 1, 0, bins - 1)
-        parts = [np.flatnonzero(place == index) for index in range(bins)]
-    return [part for part in parts if len(part)]
+        parts = [part for part in np.array_split(np.argsort(values, kind="stable"), bins) if len(part)]
+        return [(part, float(values[part[0]]), float(values[part[-1]])) for part in parts]
+    place = np.clip(np.ceil(values * bins).astype(int) - 1, 0, bins - 1)
+    found = [(np.flatnonzero(place == index), index / bins, (index + 1) / bins) for index in range(bins)]
+    return [(part, low, high) for part, low, high in found if len(part)]
 
 
 def _checked(confidence: Sequence[float], right: Sequence[float]) -> tuple[Floats, Floats]:
