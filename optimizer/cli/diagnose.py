@@ -43,6 +43,7 @@ def command(
     from optimizer.cli.console import print_json
     from optimizer.models.embeddings import choose_embedder
     from optimizer.report import diagnosis as words
+    from optimizer.report.panels import panel_sections
     from optimizer.runs.folder import find_run
 
     started = time.monotonic()
@@ -55,7 +56,7 @@ def command(
     else:
         side = compare_panels(panels)
         notes = tuple(line for panel in panels for line in warnings(panel))
-        title, parts, content = f"{len(panels)} panels", words.panel_sections(side), words.to_json(side)
+        title, parts, content = f"{len(panels)} panels", panel_sections(side), words.to_json(side)
     seconds = time.monotonic() - started
     if markdown is not None:
         from optimizer.prompts.files import write_text
@@ -64,14 +65,15 @@ def command(
     if as_json:
         print_json({**content, "warnings": list(notes), "seconds": round(seconds, 2)})
     else:
-        _show(title, parts, words.warning_lines(notes), f"Computed in {seconds:.1f} s.", markdown)
+        _show([title, words.ABOUT], parts, words.warning_lines(notes), f"Computed in {seconds:.1f} s.", markdown)
 
 
-def _show(title: str, parts: list[Section], notes: list[str], end: str, written: Path | None) -> None:
+def _show(top: list[str], parts: list[Section], notes: list[str], end: str, written: Path | None) -> None:
     from optimizer.cli.console import print_table, say
     from optimizer.report.sections import meaning_lines
 
-    say(title)
+    for line in top:
+        say(line)
     for part in parts:
         say()
         if part.rows:

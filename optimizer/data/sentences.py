@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s)|[。！？]+[”’」』）]*|\n+")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:[A-Z]|e\.g|i\.e|cf|vs|etc|approx|no|nos|fig|dr|mr|mrs|ms|prof|st|jr|sr|inc|ltd|co)\.$", re.I
-)
+_TITLE = re.compile(r"(?<!\w)(?:e\.g|i\.e|cf|vs|approx|dr|mr|mrs|ms|prof|st)\.$", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?<!\w)(?:nos?|figs?)\.$", re.IGNORECASE)  # before a digit; elsewhere "no." is an answer
+_INITIAL = re.compile(r"(?:^|[A-Z][\w.]*\s)[A-Z]\.$")  # J. K. Rowling, George W. Bush; not "the answer is B."
 # Scripts without spaces: a character stands for a word.
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힯]|(?:(?![぀-ヿ㐀-鿿가-힯])\w)+")
 
@@ -19,12 +19,19 @@ def sentences(text: str) -> list[str]:
     """
     found, start = [], 0
     for match in _END.finditer(text):
-        if match[0].startswith(".") and _ABBREVIATION.search(text[start : match.start() + 1]):
+        if match[0] == "." and _goes_on(text[start : match.end()], text[match.end() :]):
             continue
         found.append(text[start : match.end()].strip())
         start = match.end()
     found.append(text[start:].strip())
     return [sentence for sentence in found if words(sentence)]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether the full stop that ends `before` belongs to an abbreviation."""
+    if _NUMBERED.search(before):
+        return after.lstrip()[:1].isdigit()
+    return bool(_TITLE.search(before) or _INITIAL.search(before))
 
 
 def words(text: str) -> list[str]:

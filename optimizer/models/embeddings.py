@@ -133,11 +133,12 @@ class EndpointEmbedder:
         url = f"{self._endpoint.base_url}/embeddings"
         try:
             async with session.post(url, json={"model": self._endpoint.model, "input": texts}) as response:
-                if response.status != 200:
-                    raise UserError(f"{url}: HTTP {response.status}; does it serve an embedding model? Or give --embedder tfidf")
-                body = await response.json(content_type=None)
+                status = response.status
+                body = await response.json(content_type=None) if status == 200 else None
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise UserError(f"{url}: no answer ({type(error).__name__}); start the server, or give --embedder tfidf") from error
+        if body is None:
+            raise UserError(f"{url}: HTTP {status}; does it serve an embedding model? Or give --embedder tfidf")
         try:
             # Servers may answer out of order; the index says which text is meant.
             entries = sorted(body["data"], key=lambda entry: entry["index"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from optimizer.stats.accuracy import Accuracy
 from optimizer.stats.bootstrap import Estimate
 
 
@@ -35,6 +36,11 @@ def meaning_lines(section: Section) -> list[str]:
     return [f"{figure}: {meaning}" for figure, meaning in section.meanings]
 
 
+def share(score: Accuracy) -> str:
+    """An accuracy in per cent with its interval: 75.0 (64–85)."""
+    return f"{100 * score.value:.1f} ({100 * score.low:.0f}–{100 * score.high:.0f})" if score.items else "–"
+
+
 def points(estimate: Estimate) -> str:
     """A difference of shares in points with its interval: +1.7 (−5 to +8)."""
     if estimate.value != estimate.value:
@@ -50,6 +56,13 @@ def number(estimate: Estimate, signed: bool = False) -> str:
         return "–"
     value = f"{estimate.value:{sign}.2f}"
     return value if estimate.low != estimate.low else f"{value} ({estimate.low:{sign}.2f} to {estimate.high:{sign}.2f})"
+
+
+def change(estimate: Estimate) -> str:
+    """A change of something that goes from 0 to 100: +6.4 (+2.8 to +10.6)."""
+    if estimate.value != estimate.value:
+        return "–"
+    return f"{estimate.value:+.1f} ({estimate.low:+.1f} to {estimate.high:+.1f})"
 
 
 def bare(value: float, digits: int = 2) -> str:
