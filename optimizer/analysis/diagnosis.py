@@ -74,10 +74,14 @@ def warnings(panel: RecordedPanel) -> list[str]:
     if count < FEW_CLUSTERS:
         found.append(f"{panel.name}: only {count} clusters, so intervals are rough (under {FEW_CLUSTERS})")
     if panel.failed:
-        found.append(f"{panel.name}: {panel.failed} debates failed for lack of an answer and are left out")
+        found.append(f"{panel.name}: {_debates(panel.failed)} failed for lack of an answer, left out here")
     found += [
-        f"{panel.name}: {arm.failed} answers of {name} failed and are left out"
+        f"{panel.name}: {_debates(arm.failed)} of {name} failed for lack of an answer, left out here"
         for name, arm in panel.controls.items()
         if arm.failed
     ]
     return found
+
+
+def _debates(count: int) -> str:
+    return f"{count} debate" + ("s" if count > 1 else "")

@@ -166,7 +166,7 @@ async def choose_embedder(kind: str = "auto", model: str = "", base_url: str = "
         UserError: the server or the model is not there.
     """
     if kind not in EMBEDDERS:
-        raise UsageError(f"unknown embedder {kind!r}; valid are {', '.join(EMBEDDERS)}")
+        raise UsageError(f"unknown embedder {kind!r}; valid are {', '.join(EMBEDDERS[:-1])} and {EMBEDDERS[-1]}")
     if kind == "endpoint" and not base_url:
         raise UsageError("--embedder endpoint needs --base-url, the server of the embedding model")
     if kind == "endpoint" or (kind == "auto" and base_url):

@@ -7,6 +7,7 @@ table of dozens costs one matrix product.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -26,7 +27,8 @@ class Interval(NamedTuple):
     high: float
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """A figure with its 95 % interval; NaN where it is undefined."""
 
     value: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_personas_that_always_err_together_have_phi_one() -> None:
     found = persona_errors(panel_of([voted(place, (place % 4 == 0,) * 3) for place in range(80)]))
     assert len(found.pairs) == 3
     for pair in found.pairs:
-        assert pair.figures.phi == pytest.approx((1, 1, 1))
+        assert astuple(pair.figures.phi) == pytest.approx((1, 1, 1))
         assert pair.figures.kappa.value == pytest.approx(1)
         assert pair.both_wrong == 20
         assert pair.figures.lift.value == pytest.approx(4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from itertools import combinations, product
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_a_panel_minus_itself_has_no_difference_in_phi_and_one_of_copies_has_the
     apart = generator.integers(0, 2, (3, 60))
     copies = np.array([apart[0]] * 3)
     clusters = [f"c{n // 2}" for n in range(60)]
-    assert tuple(mean_phi_difference(apart, apart, clusters)) == (0.0, 0.0, 0.0)
+    assert mean_phi_difference(apart, apart, clusters) == Estimate(0.0, 0.0, 0.0)
     found = mean_phi_difference(apart, copies, clusters)
     assert found.value == pytest.approx(1 - mean_phi(apart, clusters).value)
     assert found.low > 0.5
@@ -91,7 +92,7 @@ def test_auroc_and_its_interval_are_those_of_scikit_learn_over_all_resamples(see
 
 def test_auroc_of_one_class_or_of_nothing_is_undefined_with_no_interval() -> None:
     for scores, right in (([0.2, 0.9], [True, True]), ([], [])):
-        assert all(math.isnan(value) for value in auroc_estimate(scores, right, ["a", "b"][: len(scores)]))
+        assert all(math.isnan(value) for value in astuple(auroc_estimate(scores, right, ["a", "b"][: len(scores)])))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -124,7 +125,7 @@ def test_detection_over_clusters_is_by_the_corrected_rates_and_their_resamples()
     found = detection_estimates(said, grounded, CLUSTERS)
     same(found.sensitivity, sensitivity(np.arange(12)), enumerated(sensitivity))
     nothing = detection_differences(said, said, grounded, CLUSTERS)
-    assert tuple(nothing.sensitivity) == (0.0, 0.0, 0.0)
+    assert nothing.sensitivity == Estimate(0.0, 0.0, 0.0)
     assert math.isnan(detection_estimates([1, 0], [True, True], ["a", "b"]).criterion.value)
 
 
