@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from optimizer.stats.bootstrap import Estimate, clustered_estimates
+from optimizer.stats.bootstrap import RESAMPLES, Estimate, clustered_estimates
 from optimizer.stats.clusters import Floats
 
 
@@ -53,7 +53,7 @@ def error_agreement(first: Sequence[float], second: Sequence[float]) -> ErrorAgr
 
 
 def agreement_estimates(
-    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], seed: int = 0
+    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
 ) -> AgreementEstimates:
     """The same, with intervals from drawing whole clusters.
 
@@ -61,12 +61,13 @@ def agreement_estimates(
         first, second: error indicators, shape (items,) each.
         clusters: the cluster of each item.
         seed: of the draws.
+        resamples: how many.
 
     Raises:
         ValueError: as error_agreement, or the clusters do not fit.
     """
     errors = _checked([first, second])
-    phi, limit, kappa, both, lift = clustered_estimates(_columns(errors), clusters, _figures, seed=seed)
+    phi, limit, kappa, both, lift = clustered_estimates(_columns(errors), clusters, _figures, resamples, seed)
     return AgreementEstimates(len(errors), phi, limit.value, kappa, both, lift)
 
 

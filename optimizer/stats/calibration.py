@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.stats.bootstrap import Estimate, clustered_estimates
+from optimizer.stats.bootstrap import RESAMPLES, Estimate, clustered_estimates
 from optimizer.stats.clusters import Floats
 
 
@@ -58,7 +58,9 @@ def auroc(scores: Sequence[float], positive: Sequence[bool]) -> float:
     return float((ranks[classes].sum() - wins * (wins + 1) / 2) / (wins * (total - wins)))
 
 
-def auroc_estimate(scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Estimate:
+def auroc_estimate(
+    scores: Sequence[float], positive: Sequence[bool], clusters: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
+) -> Estimate:
     """The same with its 95 % cluster bootstrap interval. The number of different scores should be small: it sets the memory.
 
     Raises:
@@ -78,7 +80,7 @@ def auroc_estimate(scores: Sequence[float], positive: Sequence[bool], clusters: 
             result: Floats = (wins * below).sum(axis=1) / (wins.sum(axis=1) * losses.sum(axis=1))
         return result[:, None]
 
-    return clustered_estimates(columns, clusters, area, seed=seed)[0]
+    return clustered_estimates(columns, clusters, area, resamples, seed)[0]
 
 
 def brier(confidence: Sequence[float], right: Sequence[float]) -> float:

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from optimizer.stats.bootstrap import Estimate, clustered_estimates
+from optimizer.stats.bootstrap import RESAMPLES, Estimate, clustered_estimates
 from optimizer.stats.clusters import Floats
 
 
-def pearson_estimate(first: Sequence[float], second: Sequence[float], clusters: Sequence[str], seed: int = 0) -> Estimate:
+def pearson_estimate(
+    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
+) -> Estimate:
     """Pearson's correlation with its 95 % cluster bootstrap interval; NaN where one of both does not vary.
 
     Args:
         first, second: shape (items,) each.
         clusters: the cluster of each item.
         seed: of the draws.
+        resamples: how many.
 
     Raises:
         ValueError: the lengths differ.
@@ -26,7 +29,7 @@ def pearson_estimate(first: Sequence[float], second: Sequence[float], clusters: 
     if len(x):
         x, y = x - x.mean(), y - y.mean()  # keeps the differences of sums from losing their digits
     columns = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
-    return clustered_estimates(columns, clusters, _pearson, seed=seed)[0]
+    return clustered_estimates(columns, clusters, _pearson, resamples, seed)[0]
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.stats.bootstrap import Estimate, clustered_estimates
+from optimizer.stats.bootstrap import RESAMPLES, Estimate, clustered_estimates
 from optimizer.stats.clusters import Floats
 
 
@@ -49,7 +49,7 @@ class DetectionEstimates:
 
 
 def detection_estimates(
-    said: Sequence[float], grounded: Sequence[bool], clusters: Sequence[str], seed: int = 0
+    said: Sequence[float], grounded: Sequence[bool], clusters: Sequence[str], seed: int = 0, resamples: int = RESAMPLES
 ) -> DetectionEstimates:
     """The same over clustered items; undefined where one of the classes has no item.
 
@@ -58,9 +58,10 @@ def detection_estimates(
         grounded: whether it is.
         clusters: the cluster of each.
         seed: of the draws.
+        resamples: how many.
     """
     columns = _columns(said, grounded)
-    sensitivity, criterion = clustered_estimates(columns, clusters, _figures, seed=seed)
+    sensitivity, criterion = clustered_estimates(columns, clusters, _figures, resamples, seed)
     return DetectionEstimates(sensitivity, criterion)
 
 
