@@ -75,6 +75,17 @@ def test_what_the_script_does_is_what_the_diagnosis_says(evaluated: Path) -> Non
     assert found["seconds"] > 0
 
 
+def test_models_and_evidence_of_single_personas_are_named(evaluated: Path) -> None:
+    path = next((evaluated / "runs").glob("*-evaluate-*")) / "resolved.json"
+    resolved = json.loads(path.read_text(encoding="utf-8"))
+    resolved["model"] |= {
+        "roles": {"skeptic": {"name": "other", "identity": "x"}, "reflection": {"name": "large", "identity": "y"}},
+        "voices": {"expert": {"evidence": "abc"}, "skeptic": {"evidence": ""}},
+    }
+    path.write_text(json.dumps(resolved), encoding="utf-8")
+    assert as_json("diagnose", cwd=evaluated)["panel"]["model"] == "scripted; skeptic: other; expert: evidence of its own"
+
+
 def test_every_table_says_what_its_figures_mean_in_the_terminal_and_in_markdown(evaluated: Path) -> None:
     printed = optimizer("diagnose", "--markdown", "report.md", cwd=evaluated)
     assert printed.returncode == 0, printed.stderr
