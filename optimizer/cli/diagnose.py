@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Novelty, recall by class, threshold and sight, confidence, common errors, flips, influence and deciding votes.
 
-    Nothing is asked of a model. Several runs, or candidates of a run, are set side by side: common errors, oracle, accuracy.
+    No judge is asked anything. Several runs, or candidates of a run, are set side by side: common errors, oracle, accuracy.
     """
     import time
 

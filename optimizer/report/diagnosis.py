@@ -46,7 +46,7 @@ def sections(found: Diagnosis) -> list[Section]:
         decisions_section(found.decisions),
         errors_section(found.errors),
         confidence_section(found),
-        reliability_section(found),
+        *([reliability_section(found)] if any(each.answers for each in found.confidence) else []),
         *([carried_section(found)] if found.carried else []),
         novelty_section(found),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -165,16 +166,29 @@ def _resampled(sums: Floats, sizes: Floats, resamples: int, seed: int) -> Floats
 def _totals(sums: Floats, resamples: int, seed: int) -> Floats:
     """The sums over the clusters of every resample, shape (resamples, columns)."""
     clusters = len(sums)
+    if resamples * clusters <= _BLOCK_NUMBERS:
+        return _kept_draws(clusters, resamples, seed) @ sums
     generator = np.random.default_rng(seed)
     totals = np.empty((resamples, sums.shape[1]))
     block = max(1, _BLOCK_NUMBERS // clusters)
     for start in range(0, resamples, block):
         count = min(block, resamples - start)
-        drawn = generator.integers(0, clusters, size=(count, clusters), dtype=np.int32)
-        drawn += np.arange(count, dtype=np.int32)[:, None] * clusters
-        weights = np.bincount(drawn.ravel(), minlength=count * clusters).reshape(count, clusters)
-        totals[start : start + count] = weights.astype(float) @ sums
+        totals[start : start + count] = _draws(generator, clusters, count) @ sums
     return totals
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(clusters: int, resamples: int, seed: int) -> Floats:
+    """The draws of the whole bootstrap: a report asks for dozens of intervals over the same clusters."""
+    return _draws(np.random.default_rng(seed), clusters, resamples)
+
+
+def _draws(generator: np.random.Generator, clusters: int, resamples: int) -> Floats:
+    """How often each resample has each cluster, shape (resamples, clusters)."""
+    drawn = generator.integers(0, clusters, size=(resamples, clusters), dtype=np.int32)
+    drawn += np.arange(resamples, dtype=np.int32)[:, None] * clusters
+    counts = np.bincount(drawn.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
+    return counts.astype(float)
 
 
 def _bca(statistics: Floats, sums: Floats, sizes: Floats, tail: float) -> tuple[float, float]:
