@@ -16,13 +16,23 @@ def run_settings(run: RunFolder) -> Settings:
     return Settings.model_validate(tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8")))
 
 
+def data_settings(run: RunFolder) -> Settings:
+    """Those of the run's settings that say what its items are; the others are at their defaults.
+
+    So a run that was begun with settings that have gone since can still be read.
+    """
+    given = tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8"))
+    wanted = ("data", "format", "format_options", "columns", "label_map", "seed")
+    return Settings.model_validate({name: given[name] for name in wanted if name in given})
+
+
 def run_items(run: RunFolder) -> list[Item]:
     """All items of the run's data file, with the column map and labels of its settings.
 
     Raises:
         UserError: the file is gone or no longer readable.
     """
-    return chosen_data(run_settings(run)).items
+    return chosen_data(data_settings(run)).items
 
 
 def run_splits(run: RunFolder) -> dict[str, list[Item]]:

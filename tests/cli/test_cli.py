@@ -60,6 +60,9 @@ ROW = {"id": "a", "claim": "c", "evidence": "e", "label": "yes"}
         (["compare", "one.md", "two.md", "--persona", "all"], 2, "prompts are compared for one component"),
         (["compare", "one.md", "two.md", "--split", "exam"], 2, "valid are train, dev, test and all"),
         (["transfer", "--model", "smollm2-135m"], 1, "no run there"),
+        (["diagnose", "nothing"], 1, "no finished run 'nothing'"),
+        (["diagnose", "--embedder", "magic"], 2, "valid are auto, endpoint, sentence-transformers and tfidf"),
+        (["diagnose", "--embedder", "endpoint"], 2, "needs --base-url"),
         (["power", "--items", "10", "--clusters", "20"], 2, "cannot be more than --items 10"),
         (["power", "--items", "10", "--gain", "0.5"], 2, "no more than --discordance"),
         (["data", "check", "bad.jsonl"], 1, "bad.jsonl, line 1: label 'banana' is unknown"),
@@ -250,6 +253,18 @@ def test_headroom_is_completed_controlled_and_exported(finished: Path) -> None:
     once_more = optimizer("headroom", "--complete", "2", "--control", "3", cwd=finished)
     assert "0 candidates" in once_more.stdout
     assert "at most 0 calls" in once_more.stdout
+
+
+def test_the_seed_and_the_winner_of_a_search_are_diagnosed_side_by_side(finished: Path) -> None:
+    found = as_json("diagnose", "--candidate", "seed", "--candidate", "winner", cwd=finished)
+    assert [row["debates"] for row in found["rows"]] == [16, 16]
+    assert found["differences"][0]["items"] == 16
+    assert any("the search decided on these items" in line for line in found["warnings"])
+    alone = as_json("diagnose", "--candidate", "seed", "--split", "test", cwd=finished)
+    assert any("sealed test items are among these" in line for line in alone["warnings"])
+    assert "has no candidate 'nobody'; it has" in optimizer("diagnose", "--candidate", "nobody", cwd=finished).stderr
+    wrong = optimizer("diagnose", "--split", "exam", cwd=finished)
+    assert (wrong.returncode, "valid are train, dev, test and all" in wrong.stderr) == (2, True)
 
 
 def test_power_says_what_a_test_can_see(tmp_path: Path) -> None:
