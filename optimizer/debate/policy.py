@@ -15,9 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.config import Aggregator
 from optimizer.data.item import Label
-from optimizer.debate.aggregate import VETO_PERSONA, Decision
+from optimizer.debate.aggregate import Decision
 from optimizer.debate.records import Turn
 
 Floats = NDArray[np.float64]
@@ -137,21 +136,6 @@ class Policy:
         for name, size in sizes.items():
             if size != len(self.personas):
                 raise ValueError(f"{name} must be given for each of {', '.join(self.personas)}, but there are {size}")
-
-    @classmethod
-    def of(cls, aggregator: Aggregator, personas: Sequence[str]) -> Policy:
-        """The policy that decides as an aggregator does; `last_speaker` as it does in the fixed speaking order."""
-        names = tuple(personas)
-        if aggregator == "confidence":
-            return cls(names, "weighted", weights=(1.0,) * len(names), confidence="raw")
-        if aggregator == "last_speaker":
-            return cls.alone(names, names[-1])
-        return cls(names, veto=Veto(VETO_PERSONA) if aggregator == "rule" and VETO_PERSONA in names else None)
-
-    @classmethod
-    def alone(cls, personas: Sequence[str], persona: str) -> Policy:
-        """The policy that follows one persona."""
-        return cls(tuple(personas), "weighted", weights=tuple(float(name == persona) for name in personas))
 
     @property
     def reads_confidence(self) -> bool:

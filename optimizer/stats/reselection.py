@@ -60,7 +60,7 @@ def reselected_gain(
     observed = float(_t(gains.sums.sum(), (gains.sums**2).sum(), len(folds)))
     by_chance = np.abs(_flipped(choices, folds, flips, seed))
     p = (1 + int(np.count_nonzero(by_chance >= abs(observed) - 1e-9))) / (flips + 1)
-    stretch = max(1.0, float(np.quantile(by_chance, 0.95)) / NormalDist().inv_cdf(0.975))
+    stretch = max(1.0, float(np.quantile(by_chance, 0.95, method="higher")) / NormalDist().inv_cdf(0.975))
     mean = gains.mean
     if not np.isfinite(stretch):
         return ReselectedGain(mean, float("nan"), float("nan"), p, stretch)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.data.item import Item, items_hash
-from optimizer.debate.policy import SIGN, Floats, Policy, Round, Votes, answers
+from optimizer.debate.policy import SIGN, Floats, Round, Votes, answers
 from optimizer.debate.records import Debate
 from optimizer.errors import UsageError, UserError
 from optimizer.prompts.library import SOURCE_SKEPTICISM
@@ -56,9 +56,8 @@ class PolicyData:
 class Source:
     """The recorded debates of one panel with their items.
 
-    `missing` items have no finished debate. `candidates` are the ids whose debates these are, one a run. `standard` is the
-    policy that decides as the runs' aggregator did, None where they had several, or a policy of their own. `test_set` is the
-    content hash of the sealed items among them, empty if there are none.
+    `missing` items have no finished debate. `candidates` are the ids whose debates these are, one a run. `test_sets` are the
+    content hashes of the sealed sets among their items.
     """
 
     runs: tuple[str, ...]
@@ -66,7 +65,6 @@ class Source:
     personas: tuple[str, ...]
     debates: tuple[tuple[Debate, Item], ...]
     missing: int
-    standard: Policy | None
     test_sets: tuple[str, ...] = ()
 
 
@@ -108,7 +106,7 @@ def recorded_debates(runs: Sequence[RunFolder], candidate: str = "", split: str 
             f"{where}: no finished debate of {candidate or 'the panel'} on the split {split}; choose another with --split"
         )
     names = tuple(run.path.name for run in runs)
-    return Source(names, tuple(candidates), personas, tuple(pairs), missing, _standard(runs, personas), tuple(sealed))
+    return Source(names, tuple(candidates), personas, tuple(pairs), missing, tuple(sealed))
 
 
 def policy_data(debates: Iterable[tuple[Debate, Item]], personas: Sequence[str]) -> PolicyData:
@@ -174,11 +172,3 @@ def _items(run: RunFolder, split: str) -> tuple[dict[str, Item], list[Item]]:
     wanted = UNSEALED if split == "unsealed" else (*UNSEALED, SEALED) if split == "all" else (split,)
     found = {item.id: item for name in wanted for item in splits[name]}
     return found, splits[SEALED] if SEALED in wanted else []
-
-
-def _standard(runs: Sequence[RunFolder], personas: Sequence[str]) -> Policy | None:
-    resolved = [run.resolved() for run in runs]
-    aggregators = {record["protocol"].get("aggregator", "rule") for record in resolved}
-    if len(aggregators) > 1 or any("policy" in record["model"] for record in resolved):
-        return None
-    return Policy.of(aggregators.pop(), personas)
