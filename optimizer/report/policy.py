@@ -18,7 +18,7 @@ CURVE_HEAD = ("coverage", "recorded rule", "tuned policy")
 LEGEND = (
     "The tuned policy's figures are out of fold: each item is decided by the policy that was chosen without its fold. Selective "
     "accuracy is that of the surest items; what was not decided is covered last, as not right. AURC is the mean error rate over "
-    "all coverages: the smaller the better."
+    "all coverages: the smaller the better. The recorded rule is as sure as its last votes, each with its confidence, support it."
 )
 _RULE_NAMES = {"majority": "majority", "weighted": "weighted vote", "stacker": "logistic stacker"}
 
@@ -42,7 +42,7 @@ def statements(source: Source, found: Tuning) -> list[str]:
     lines = [
         verdicts[found.verdict],
         f"Honest gain, on folds that had no part in the choice: {gain(found, honest.gain)} (95 % interval "
-        f"{gain(found, honest.low)} to {gain(found, honest.high)}, p = {probability(honest.p)}; {found.won} debates won, "
+        f"{_number(found, honest.low)} to {_number(found, honest.high)}, p = {probability(honest.p)}; {found.won} debates won, "
         f"{found.lost} lost).",
         f"Naive gain, of the best policy on the very items that it was chosen on: {gain(found, found.naive)}. "
         "It is optimistic, and no estimate of anything.",
@@ -99,9 +99,7 @@ def describe(policy: Policy | None) -> str:
 
 def gain(found: Tuning, value: float) -> str:
     """A difference in the objective's unit: points of a share, or cost saved an item."""
-    if value != value:
-        return "–"
-    return f"{value:+.3f} cost saved an item" if found.objective.name == "cost" else f"{100 * value:+.1f} points"
+    return f"{_number(found, value)} {'cost saved an item' if found.objective.name == 'cost' else 'points'}"
 
 
 def origin(source: Source, found: Tuning) -> dict[str, Any]:
@@ -175,6 +173,12 @@ def _reliance(policy: Policy) -> str:
         return "; each with its confidence"
     kind = "isotonic" if any(isinstance(curve, Knots) and len(curve.right) > 1 for curve in policy.curves) else "logistic"
     return f"; each with its confidence, {kind} calibration"
+
+
+def _number(found: Tuning, value: float) -> str:
+    if value != value:
+        return "–"
+    return f"{value:+.3f}" if found.objective.name == "cost" else f"{100 * value:+.1f}"
 
 
 def _three(value: float) -> str:
