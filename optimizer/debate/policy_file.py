@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import ValidationError
+from pydantic import FiniteFloat, ValidationError
 
 from optimizer.config import Settings, Strict, toml_text
 from optimizer.data.item import Item, Task
@@ -23,24 +23,24 @@ _HEAD = "# Decides in place of the aggregator: --set policy=THIS_FILE. docs/poli
 
 class _Veto(Strict):
     persona: str
-    confidence: float = 0.0
+    confidence: FiniteFloat = 0.0
     when: Literal["undecided", "always"] = "undecided"
 
 
 class _Isotonic(Strict):
-    confidence: tuple[float, ...]
-    right: tuple[float, ...]
+    confidence: tuple[FiniteFloat, ...]
+    right: tuple[FiniteFloat, ...]
 
 
 class _Logistic(Strict):
-    intercept: float
-    slope: float
+    intercept: FiniteFloat
+    slope: FiniteFloat
 
 
 class _Stacker(Strict):
-    intercept: float
-    votes: dict[str, float]
-    confidences: dict[str, float] = {}
+    intercept: FiniteFloat
+    votes: dict[str, FiniteFloat]
+    confidences: dict[str, FiniteFloat] = {}
 
 
 class _File(Strict):
@@ -48,13 +48,13 @@ class _File(Strict):
     personas: tuple[str, ...]
     rule: Rule
     round: Round = "last"
-    threshold: float = 0.5
-    weights: dict[str, float] = {}
+    threshold: FiniteFloat = 0.5
+    weights: dict[str, FiniteFloat] = {}
     confidence: Reliance = "ignored"
     calibration: dict[str, _Isotonic | _Logistic] = {}
     stacker: _Stacker | None = None
-    false_grounded: float = 1.0
-    abstention: float = 0.0
+    false_grounded: FiniteFloat = 1.0
+    abstention: FiniteFloat = 0.0
     veto: _Veto | None = None
     origin: dict[str, Any] = {}
 

@@ -51,6 +51,8 @@ def statements(source: Source, found: Tuning) -> list[str]:
     ]
     if source.missing:
         lines.append(f"Note: {source.missing} items have no finished debate and are left out.")
+    if len(source.models) > 1:
+        lines.append(f"Note: different models judged ({', '.join(source.models)}), pooled here as if they were one.")
     if source.test_sets:
         lines.append("Note: the sealed test was looked at; the contrast is in the seal register.")
     return lines + [f"Note: {warning}." for warning in found.warnings]

@@ -155,6 +155,7 @@ def test_what_decides_is_hashed_and_what_does_not_is_left_out(tmp_path: Path) ->
         ('rule = "weighted"', 'rule = "oracle"', "rule: Input should be"),
         ("expert = 1.0", "judge = 1.0", "weights is given for skeptic, advocate, judge, but the personas are"),
         ("abstention = 0.0", "abstention = 1.5", "threshold and abstention must be"),
+        ("abstention = 0.0", "abstention = nan", "abstention: Input should be a finite number"),
         ("abstention = 0.0", "abstention =", "cannot be read as a policy file"),
     ],
 )

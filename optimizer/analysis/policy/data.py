@@ -63,6 +63,7 @@ class Source:
     runs: tuple[str, ...]
     candidates: tuple[str, ...]
     personas: tuple[str, ...]
+    models: tuple[str, ...]
     debates: tuple[tuple[Debate, Item], ...]
     missing: int
     test_sets: tuple[str, ...] = ()
@@ -106,7 +107,8 @@ def recorded_debates(runs: Sequence[RunFolder], candidate: str = "", split: str 
             f"{where}: no finished debate of {candidate or 'the panel'} on the split {split}; choose another with --split"
         )
     names = tuple(run.path.name for run in runs)
-    return Source(names, tuple(candidates), personas, tuple(pairs), missing, tuple(sealed))
+    models = tuple(dict.fromkeys(run.resolved()["model"]["name"] for run in runs))
+    return Source(names, tuple(candidates), personas, models, tuple(pairs), missing, tuple(sealed))
 
 
 def policy_data(debates: Iterable[tuple[Debate, Item]], personas: Sequence[str]) -> PolicyData:

@@ -181,7 +181,8 @@ def _regression(inputs: Floats, classes: NDArray[np.bool_], weights: Floats, pen
     """Intercept and coefficients of a logistic regression."""
     from sklearn.linear_model import LogisticRegression
 
-    fitted = LogisticRegression(C=penalty, max_iter=500).fit(inputs, classes, sample_weight=weights)
+    # On so few columns Newton's steps are faster than the default solver, and end nearer to the optimum.
+    fitted = LogisticRegression(C=penalty, solver="newton-cg").fit(inputs, classes, sample_weight=weights)
     return _rounded(np.concatenate([fitted.intercept_, fitted.coef_[0]]))
 
 

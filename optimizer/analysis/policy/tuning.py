@@ -56,10 +56,10 @@ class FoldChoice:
 class Tuning:
     """The result.
 
-    `policy` is the choice of the whole procedure on all items, its parts fitted on all; None where nothing was worth more
-    than the recorded rule. `honest` is what such a choice gains on items that it was not made on, with `tuned` and `folds`
-    beside it; `naive` is the best gain of any tried policy on the very items that it was chosen and fitted on. `won` and
-    `lost` count debates that only the tuned, or only the recorded decision has right.
+    `distinct` policies were among those that all folds share. `policy` is the choice of the whole procedure on all items, its
+    parts fitted on all; None where nothing was worth more than the recorded rule. `honest` is what such a choice gains on items
+    that it was not made on, with `tuned` and `folds` beside it; `naive` is the best gain of any tried policy on the very items
+    that it was chosen and fitted on. `won` and `lost` count debates that only the tuned, or only the recorded decision has right.
     """
 
     objective: Objective
