@@ -221,6 +221,7 @@ class Settings(Strict):
     cache: str = ""
     runs: str = "runs"
     panel: str = Field(default="", description="who sits on the panel, with commas in speaking order; everybody if left out")
+    policy: str = Field(default="", description="a policy file, which decides in place of protocol.aggregator")
     optuna: str = Field(default="", description="storage of a study that mirrors the search; several workers may share one")
     study: str = Field(default="", description="its name; the run's where left out")
 
@@ -259,7 +260,12 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> Setting
 
 def to_toml(settings: Settings) -> str:
     """The settings as TOML, whole, in a form that load_settings reads back."""
-    return "\n".join(_toml_table("", settings.model_dump(exclude_none=True))) + "\n"
+    return toml_text(settings.model_dump(exclude_none=True))
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """A table of texts, numbers, lists of them, and tables, as TOML."""
+    return "\n".join(_toml_table("", table)) + "\n"
 
 
 def _toml_table(name: str, table: Mapping[str, Any]) -> list[str]:

@@ -24,6 +24,7 @@ from optimizer.cli import (
     models,
     optimize,
     parse,
+    policy,
     power,
     report,
     seal,
@@ -42,7 +43,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    optimize, evaluate, judge, show, compare, headroom, diagnose, transfer, power, seal, export, report, parse, serve, doctor,
+    optimize, evaluate, judge, show, compare, headroom, diagnose, policy, transfer, power, seal, export, report, parse, serve,
+    doctor,
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")

@@ -16,6 +16,7 @@ from optimizer.data.item import Item, Label
 from optimizer.debate.aggregate import decide
 from optimizer.debate.evidence import chunks, fits, select_sentences
 from optimizer.debate.parse import parse_answer
+from optimizer.debate.policy import Policy, decide_turns
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_turn
@@ -47,6 +48,7 @@ class DebateExecutor:
         in_flight: how many debates are under way at once.
         voices: for personas (and reflection) with a model, sampling or evidence of their own.
         context: tokens that a call may take, 0 where unknown; evidence that does not fit is handled as the protocol says.
+        policy: decides in place of the protocol's aggregator.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class DebateExecutor:
         in_flight: int = 4,
         voices: Mapping[str, Voice] | None = None,
         context: int = 0,
+        policy: Policy | None = None,
     ) -> None:
+        self._policy = policy
         self.client, self.protocol, self.in_flight, self.context = client, protocol, in_flight, context
         self._voices, self._plain = dict(voices or {}), Voice(client)
 
@@ -117,7 +121,7 @@ class DebateExecutor:
         except CallFailed as failure:
             return Debate(job.item.id, job.candidate, job.sample, tuple(turns), failure=str(failure) or "no answer")
         last = {turn.persona: turn.verdict for turn in turns if turn.round == number}
-        decision, rule = decide(last, protocol.aggregator)
+        decision, rule = decide(last, protocol.aggregator) if self._policy is None else decide_turns(self._policy, turns)
         return Debate(job.item.id, job.candidate, job.sample, tuple(turns), decision, rule)
 
     async def _round(self, job: DebateJob, personas: Sequence[str], number: int, turns: list[Turn], purpose: str) -> None:

@@ -73,7 +73,7 @@ async def evaluate_panel(
     resolved = {
         "v": 1,
         "kind": "evaluate",
-        "data": {"name": settings.data, **data.record, "hash": items_hash(items)},
+        "data": {"name": settings.data, **data.record, "hash": items_hash(items), "items": [item.id for item in items]},
         "prompts": dict(panel.texts),
         "protocol": protocol.model_dump(),
         "model": panel_record(settings, planned),
