@@ -96,8 +96,9 @@ async def evaluate_panel(
         have.add((debate.candidate, debate.item, debate.sample))
         arms[arm_of.get(debate.candidate, debate.candidate)].add(debate)
     events, ledger = run.open_events(), Ledger(run.calls)
-    a_debate = protocol.calls(personas)
-    watcher.begin(ledger, repeats * len(items) * (a_debate + sum(control.calls(a_debate) for control in controls)))
+    answers = protocol.answers(personas)
+    answers += sum(control.answers(answers) for control in controls)
+    watcher.begin(ledger, repeats * len(items) * answers * (2 if protocol.reprompt else 1))
 
     def done(debate: Debate) -> None:
         if not debate.failed:
