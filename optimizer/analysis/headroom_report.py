@@ -119,11 +119,12 @@ def headroom_report(pool: Pool, confident: float = CONFIDENT) -> HeadroomReport:
 
 
 def _by_label(pool: Pool, wrong: set[str]) -> dict[str, tuple[int, int]]:
-    """Label -> always wrong items of it, and all items of it."""
+    """Label (of questions the task) -> always wrong items of it, and all items of it."""
     found: dict[str, tuple[int, int]] = {}
     for item in pool.items:
-        bad, total = found.get(str(item.label), (0, 0))
-        found[str(item.label)] = (bad + (item.id in wrong), total + 1)
+        label = str(item.label or item.task)
+        bad, total = found.get(label, (0, 0))
+        found[label] = (bad + (item.id in wrong), total + 1)
     return found
 
 

@@ -72,6 +72,13 @@ class Item:
         return " or ".join(self.lettered[LETTERS.index(each)] if self.choices else each for each in self.answers)
 
     @property
+    def stratum(self) -> str | None:
+        """What splits keep in balance: a claim's label, the letter of a question's right choice, otherwise its task."""
+        if self.task is Task.CLAIM:
+            return self.label
+        return f"{self.task} {self.answers[0]}" if self.task is Task.CHOICE and self.answers else self.task
+
+    @property
     def content_hash(self) -> str:
         """A hash of everything that a judge or a scorer sees, 16 hex digits; the rationale is left out."""
         record = asdict(self)

@@ -1,6 +1,7 @@
 """Reads items from JSONL, CSV and Parquet. Every error names the file and the line, and nothing is guessed.
 
-A column map renames the file's columns to ours: {"claim": "statement", "evidence": "passage"}.
+A column map renames the file's columns to ours: {"claim": "statement", "evidence": "passage"}. Rows with a question and no claim
+are questions: `questions` reads them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,22 @@ from typing import Any
 
 from optimizer.data.item import Item, Label
 from optimizer.data.labels import parse_label_map, read_label
+from optimizer.data.questions import QUESTION_FIELDS, is_question, question_item
 from optimizer.errors import UserError
 
-FIELDS = ("id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale")
+FIELDS = (
+    "id",
+    "claim",
+    "evidence",
+    "label",
+    "cluster",
+    "source",
+    "category",
+    "domain",
+    "difficulty",
+    "rationale",
+    *QUESTION_FIELDS,
+)
 Row = tuple[int, dict[str, Any]]
 
 
@@ -159,6 +173,8 @@ def _evidence(row: Mapping[str, Any], column: str) -> tuple[str, ...]:
 
 
 def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
+    if is_question(row, names):
+        return question_item(row, names, require_label)
     claim, evidence = _required(row, names["claim"]), _evidence(row, names["evidence"])
     content = hashlib.sha256(json.dumps([claim, evidence]).encode()).hexdigest()[:12]
     label = None

@@ -1,4 +1,7 @@
-"""Train, dev and test: split by cluster, stratified by label, the same in every process for the same seed."""
+"""Train, dev and test: split by cluster, the same in every process for the same seed.
+
+They are stratified: claims by their label, questions by their right choice.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from optimizer.data.item import Item, Label
+from optimizer.data.item import Item, Task
 from optimizer.errors import UserError
 
 SHARES = {"train": 0.25, "dev": 0.35, "test": 0.40}
@@ -35,12 +38,12 @@ def split_items(items: Sequence[Item], seed: int, sizes: dict[str, int]) -> Spli
     for item in items:
         groups[item.cluster].append(item)
     order = sorted(groups, key=lambda cluster: _key(seed, cluster))
-    totals = Counter(item.label for item in items)
+    totals = Counter(item.stratum for item in items)
     quota = {split: {label: share * count for label, count in totals.items()} for split, share in SHARES.items()}
     members: dict[str, list[Item]] = {split: [] for split in SHARES}
     # Large clusters first: they are the ones that can unbalance a split.
     for cluster in sorted(order, key=lambda name: -len(groups[name])):
-        counts = Counter(item.label for item in groups[cluster])
+        counts = Counter(item.stratum for item in groups[cluster])
         target = max(SHARES, key=lambda split: _room(quota[split], counts))
         for label, count in counts.items():
             quota[target][label] -= count
@@ -54,20 +57,20 @@ def _key(seed: int, name: str) -> str:
     return hashlib.sha256(f"{seed}\n{name}".encode()).hexdigest()
 
 
-def _room(quota: dict[Label | None, float], counts: Counter[Label | None]) -> float:
+def _room(quota: dict[str | None, float], counts: Counter[str | None]) -> float:
     """How much less the squared shortfall of a split becomes when it takes these items."""
     return sum(quota[label] ** 2 - (quota[label] - count) ** 2 for label, count in counts.items())
 
 
 def spread(items: Iterable[Item], seed: int, size: int) -> list[Item]:
     """At most `size` items (0: all), over as many clusters as possible, with the labels in the shares of all the items."""
-    by_label: dict[Label | None, list[Item]] = defaultdict(list)
+    by_label: dict[str | None, list[Item]] = defaultdict(list)
     for item in sorted(items, key=lambda item: (_key(seed, item.cluster), _key(seed, item.id))):
-        by_label[item.label].append(item)
+        by_label[item.stratum].append(item)
     totals = {label: len(members) for label, members in by_label.items()}
     taken: list[Item] = []
     of_cluster: Counter[str] = Counter()
-    of_label: Counter[Label | None] = Counter()
+    of_label: Counter[str | None] = Counter()
     queues = {label: _least_used_first(members, of_cluster) for label, members in by_label.items()}
     while len(taken) < (size or sum(totals.values())) and len(taken) < sum(totals.values()):
         behind = min(totals, key=lambda label: of_label[label] / totals[label])
@@ -93,8 +96,8 @@ def _least_used_first(items: list[Item], of_cluster: Counter[str]) -> Iterator[I
 
 def _check(chosen: dict[str, tuple[Item, ...]], items: int, clusters: int) -> None:
     for split, members in chosen.items():
-        labels = {item.label for item in members}
-        if not members or (split != "train" and len(labels) < 2):
+        labels = {item.label for item in members if item.task is Task.CLAIM}
+        if not members or (split != "train" and len(labels) == 1):
             what = "is empty" if not members else f"holds only the label {next(iter(labels))}"
             raise UserError(
                 f"the {split} split {what}: {items} items in {clusters} clusters are too few to divide by cluster; "

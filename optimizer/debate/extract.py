@@ -24,6 +24,8 @@ from optimizer.debate.parse import is_refusal, without_thought
 from optimizer.debate.verdict import Outcome, Verdict
 from optimizer.debate.wording import clean, find_confidence, read_confidence
 
+_BESIDE = ("reason", "confidence")
+_OWN_OBJECT = re.compile(r"\{\s*[\"'](?:reason|confidence|answer)[\"']\s*:")
 _TAGGED = re.compile(r"<(?:final_)?(?:answer|verdict)>\s*([^<]*?)\s*</", re.IGNORECASE)
 
 
@@ -127,6 +129,8 @@ def _read(text: str, item: Item, cut: bool) -> _Reading:
         return _Reading(answers, read_confidence(field(record, "confidence")), str(reason))
     if broken and (values := cut_answers(broken if cut else broken + "}")):
         return _Reading(_union(_value(value, item) for value in values))
+    if any(name in _BESIDE for record in objects for name in record) or (broken and _OWN_OBJECT.match(broken)):
+        return _Reading(frozenset())  # our own form without its answer: what a reason mentions is none
     if tagged := _TAGGED.findall(text):
         return _Reading(_union(_value(value, item) for value in tagged))
     if item.task is Task.TEXT and is_refusal(text):

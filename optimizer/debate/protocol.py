@@ -13,6 +13,7 @@ from optimizer.debate.records import Turn
 from optimizer.models.chat import Sampling
 
 _TOKENS_OF_ANSWER, _TOKENS_A_WORD = 40, 4  # JSON around the fields, and what a long English word may take
+_TOKENS_WITH_ROOM = 512  # of what every call has room for beside evidence and claim, those of answer and reasons
 
 
 class Protocol(ProtocolSettings):
@@ -101,6 +102,12 @@ class Protocol(ProtocolSettings):
         words += self.answer_words if item is not None and item.task is Task.TEXT else 0
         most = _TOKENS_OF_ANSWER + _TOKENS_A_WORD * words
         return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=most, seed=sample)
+
+    def long_answers(self, personas: int) -> int:
+        """Tokens that an answer, and the reasons that are heard, take beyond what every call has room for; mostly 0."""
+        answer = _TOKENS_OF_ANSWER + _TOKENS_A_WORD * (self.reason_words if "reason" in self.fields else 0)
+        heard = (self.answers(personas) - 1) * _TOKENS_A_WORD * self.reason_words if "reason" in self.told else 0
+        return max(0, answer + heard - _TOKENS_WITH_ROOM)
 
     def answers(self, personas: int) -> int:
         """How many answers one debate has at the most."""

@@ -12,12 +12,13 @@ from optimizer.data.item import LETTERS
 from optimizer.data.numbers import LATEX_TEXT
 from optimizer.debate.answers.statements import OPENING, denied, negated, sentence_end, statements
 
+_LONGEST_LETTER = 40  # characters of a letter with what may stand around it
 MOST_WORDS = 30  # beside the choice's own, of a single sentence that answers by a choice's text alone
 _CLOSING = r"[*_`\"'”’)\]}$]*"
 _NAME = r"(?:(?:option|choice|answer|letter)\s*:?\s*)?"
 _FILLER = re.compile(
     r"(?:(?:that|it|clearly|definitely|most|likely|probably|simply|indeed|therefore|thus|the|is|correct|right|best|option|choice|"
-    r"answer|letter|number|would|be)\b[\s:*_`]+)+",
+    r"answer|letter|number|would|be)\b[\s:*_`]+){1,8}",
     re.IGNORECASE,
 )
 _AS_NOUN = re.compile(r"[-'’+#]\w|[+#]|['’]s\b|\s*[°%]")  # B-cells, C++, A's
@@ -33,8 +34,8 @@ def read_choice_answer(text: str, choices: tuple[str, ...], cut: bool = False) -
     text of one choice in a single sentence. The first of these that names any choice counts. An `A` that is an article, and a
     letter within a word or a name (`Because`, `vitamin C`), name none.
     """
-    reader, text = _reader(choices), LATEX_TEXT.sub(r"\1", unicodedata.normalize("NFKC", text))
-    limit = len(text.rstrip()) if cut else len(text) + 1
+    reader, text = _reader(choices), LATEX_TEXT.sub(r"\1", unicodedata.normalize("NFKC", text)).strip()
+    limit = len(text) if cut else len(text) + 1
     for level in (reader.whole, reader.final, reader.stated, reader.lines, reader.leading, reader.named, reader.by_text):
         if named := {letter for letter, end in level(text) if end < limit}:
             return named
@@ -71,7 +72,8 @@ class _Reader:
 
     def whole(self, text: str) -> Iterator[tuple[str, int]]:
         """Nothing but a letter, or nothing but a choice's text."""
-        bare = re.fullmatch(rf"{OPENING}(?i:{_NAME}){OPENING}((?i:{self.letter})){_CLOSING}[.,;:!]?{_CLOSING}\s*", text)
+        pattern = rf"{OPENING}(?i:{_NAME}){OPENING}((?i:{self.letter})){_CLOSING}[.,;:!]?{_CLOSING}\s*"
+        bare = re.fullmatch(pattern, text) if len(text) <= _LONGEST_LETTER else None
         if bare:
             yield bare[1].upper(), bare.end(1)
         elif _folded(text) in self.texts:
@@ -93,16 +95,15 @@ class _Reader:
     def leading(self, text: str) -> Iterator[tuple[str, int]]:
         """Lines that begin with a letter in the manner of a list: `B) …`, `(B) …`, `**B.** …`, `B: …`, `B, …`."""
         marked = rf"({self.letter}){_CLOSING}(?:[.):\],;]|\s+[-–—](?=\s))"
-        pattern = rf"^[\s*_`\"“>]*(?:\(\s*({self.letter})\s*\)|{marked}|({self.letter})(?=\s))"
+        pattern = rf"^[ \t*_`\"“>]*(?:\(\s*({self.letter})\s*\)|{marked}|({self.letter})(?=[\s/|&]))"
         for match in re.finditer(pattern, text, re.MULTILINE):
             letter = match[1] or match[2] or match[3]
-            found = list(self._with_joined(text, letter, match.end()))
-            if match[3] and len(found) < 2:  # `B or C` names both, and `B Paris` only counts where that is its own text
-                own = self._text_at(text, match.end())
-                if own is None or own[0] != letter:
-                    continue
-            if not denied(text, match.end(match.lastindex or 0)):
-                yield from found
+            end = match.end(match.lastindex or 0) + (1 if match[1] else 0)
+            found = list(self._with_joined(text, letter, end))
+            # `B or C` names both, and `B Paris` only counts where that is its own text.
+            if (match[3] and len(found) < 2 and not self._has_own_text(text, letter, end)) or denied(text, end):
+                continue
+            yield from found
 
     def named(self, text: str) -> Iterator[tuple[str, int]]:
         """Letters that are named as choices: `option B`, `(B)`, `B is correct`, `so it must be B.`"""
@@ -158,12 +159,15 @@ class _Reader:
             return None
         letter, ended = match[1], bool(_GOES_ON.match(text, match.end()))
         enclosed = bool(match[2].strip("'’")) or text[max(0, place - 1) : place] in ("(", "[", "*", '"')
-        if letter in "AI" or letter.islower():
-            # An article or a pronoun goes on with a word; a choice's letter goes on with its text.
-            own = self._text_at(text, match.end())
-            if not ended and not enclosed and (own is None or own[0] != letter.upper()):
-                return None
+        # An article or a pronoun goes on with a word; a choice's letter goes on with its text.
+        if (letter in "AI" or letter.islower()) and not ended and not enclosed:
+            return (letter.upper(), match.end()) if self._has_own_text(text, letter.upper(), match.end()) else None
         return letter.upper(), match.end()
+
+    def _has_own_text(self, text: str, letter: str, end: int) -> bool:
+        """Whether a letter is followed by its choice's text, and by no more of a sentence that only begins like it."""
+        own = self._text_at(text, end)
+        return own is not None and own[0] == letter and bool(_GOES_ON.match(text, own[2]))
 
     def _with_joined(self, text: str, letter: str, end: int) -> Iterator[tuple[str, int]]:
         """A letter with those that are joined to it, `B or C`, and with another choice's text that stands beside it."""

@@ -34,6 +34,7 @@ _DENIED = re.compile(
     r"|(?:does|do|did|can)\s*not\b|(?:can|must|could)\s+be\s+(?:ruled\s+out|eliminated|excluded))",
     re.IGNORECASE,
 )
+_LONGEST_SENTENCE = 400  # characters; what is announced stands nearer
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _HASHES = re.compile(r"^[ \t]*####[ \t]*(?P<rest>[^\n]+)$", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?](?=\s+[^\W\d_a-z]|\s*$)|(?<=[\d)\]*\"”%$])[.!?](?=\s|$)|[!?](?=\s|$)|\n")
@@ -84,9 +85,9 @@ def denied(text: str, position: int) -> bool:
 
 
 def sentence_end(text: str, start: int) -> int:
-    """Where the sentence that begins at `start` ends: before its full stop, or at the end of the line."""
-    match = _SENTENCE_END.search(text, start)
-    return match.start() if match else len(text)
+    """Where the sentence that begins at `start` ends: before its full stop, at the end of the line, or where it is too long."""
+    match = _SENTENCE_END.search(text, start, start + _LONGEST_SENTENCE + 1)
+    return match.start() if match else min(len(text), start + _LONGEST_SENTENCE)
 
 
 def _markers(text: str, choice: bool) -> Iterator[re.Match[str]]:
