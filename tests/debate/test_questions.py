@@ -33,7 +33,7 @@ from optimizer.search.candidate import Candidate
 from optimizer.search.job import optimize, prepare
 from optimizer.search.judge import judge_items
 from optimizer.search.lessons import Lesson
-from optimizer.search.reflection import reflection_prompt
+from optimizer.search.reflection import reading
 from optimizer.search.score import evaluate_panel
 from tests.cli.test_cli import as_json, optimizer
 from tests.conftest import Scripted, completion
@@ -440,7 +440,8 @@ def test_reflection_reads_questions_as_questions(server: Scripted, full: bool) -
     server.script = says({"skeptic": "A", "advocate": "A", "expert": "B"})
     lesson = Lesson(CAPITAL, hold(server, CAPITAL))
     candidate = Candidate({**TEXTS, "source_skepticism": "Trust no one."})
-    text = reflection_prompt(Protocol(), candidate, "expert", [lesson], [], 120, full)
+    read = reading(Protocol(), candidate, "expert", [lesson], [], 120, full)
+    text = "\n".join([read.panel, read.record, read.debates])
     assert "A panel of 3 judges" in text
     assert "answers questions" in text
     assert "Question: What is the capital of France?\nChoices: A) Rome; B) Paris; C) Bonn\nRight answer: B) Paris." in text
