@@ -97,7 +97,7 @@ CHOICES = [
     ("<think>it is B", NONE),
     ("The answer is A, I first thought </think> The answer is B", "B"),
     # nothing
-    ("", NONE), (" \n", NONE), ("None of these.", NONE), ("I do not know.", NONE),
+    ("", NONE), (" \n", NONE), ("None of these.", NONE), ("I do not know.", NONE), ("P(A) is small and f(B) large", NONE),
     ("I'm sorry, I can't help with that.", NONE),
 ]  # fmt: skip
 
@@ -152,7 +152,7 @@ NUMBERS = [
     ("3*4=12\n12+5=17\n17", "17"),
     ("12\nConfidence: 90", "12"), ("Answer: 12, confidence 90", "12"),
     ("The answer is approximately 3.5 million.", "3500000"),
-    ("Answer: Let's think. 3+4=7. So it is 7.", "7"), ("The answer is 12. So 12.0 is the answer.", "12"),
+    ("Answer: Let's think. 3+4=7. So it is 7.", AMBIGUOUS), ("The answer is 12. So 12.0 is the answer.", "12"),
     ("Final answer: 12\nThe answer is 13", "12"), ("The answer is 13.\n\\boxed{12}", "12"),
     ("First 5, then 7. Final answer: 12", "12"),
     # one number named, or a sum
@@ -164,6 +164,8 @@ NUMBERS = [
     ("The answer is 12. The answer is 13.", AMBIGUOUS), ("\\boxed{12} and \\boxed{13}", AMBIGUOUS), ("10:30", AMBIGUOUS),
     ("Answer: 12\n\nQuestion: and then?\nAnswer: 13", AMBIGUOUS), ("#### 1. Compute\n3+4=7", AMBIGUOUS),
     ("12 or -12", AMBIGUOUS),
+    ("She has 12 apples, then 3 more.", AMBIGUOUS), ("The answer is that she bought 3 apples, so 3 and 4 are 7", AMBIGUOUS),
+    ("She had x = 3 and got y = 4", AMBIGUOUS), ("The answer is that John has 12 left.", "12"), ("12, because 3 and 4", "12"),
     # JSON
     ('{"answer": 12}', "12"), ('{"answer": 12.0}', "12"), ('{"answer": -12}', "-12"), ('{"answer": "−12"}', "-12"),
     ('{"answer": "1,200"}', "1200"),

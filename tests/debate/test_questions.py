@@ -405,6 +405,8 @@ def test_the_commands_work_on_questions(server: Scripted, data: Path) -> None:
     for arguments in (("compare",), ("headroom", "--matrix", "m.csv", "--suspects", "s.jsonl")):
         result = optimizer(*arguments, cwd=data)
         assert result.returncode == 0, result.stderr
+    refused = optimizer("data", "card", "items.jsonl", "--limit", "4", cwd=data)
+    assert "holds questions, and a card is of claims" in refused.stderr
     assert "q0,A) one,1,1" in (data / "m.csv").read_text(encoding="utf-8")
 
 

@@ -110,7 +110,7 @@ class _Reader:
         letter = self.letter
         patterns = (
             rf"(?i:\b(?:option|choice|answer|letter)\s+)[*_`\"'“(\[]*({letter})(?!\w){_CLOSING}",
-            rf"\(({letter})\)",
+            rf"(?<!\w)\(({letter})\)",
             rf"(?<![\w'’-])({letter}){_CLOSING}\s+(?i:is\s+(?:clearly\s+|definitely\s+|likely\s+|most\s+likely\s+)?(?:the\s+)?(?:correct|right|best|true|most))\b",
             rf"(?i:\b(?:so|therefore|thus|hence|think|believe|say|guess|it['’]?s|it\s+is|(?:must|should|would)\s+be|prefer|favou?r|support)\b,?\s+)"
             rf"[*_`\"'“]*({letter})(?!\w){_CLOSING}(?=\s*(?:$|[.,;!\n)])|\s+because\b|\s+since\b)",

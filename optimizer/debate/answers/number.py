@@ -11,6 +11,9 @@ _CLAUSE_END = re.compile(
     r"[,;:(—–](?=\s|$)|\(|\s[-–—]\s(?!\d)|\s(?:because|since|as|so|which|where|for|after|if|not|rather|instead)\b", re.IGNORECASE
 )
 _UNIT = re.compile(r"\s*(?:[%°€£$]|[^\W\d_][\w/^%-]*)?(?:\s+[^\W\d_][\w/-]*){0,2}\s*[.!]?\s*")
+_LEAD = re.compile(
+    r"(?:\s|[$€£¥₹*_`(\[≈~]|\b(?:about|approximately|exactly|around|only|just|equal|to|total|of|a|the)\b)*", re.IGNORECASE
+)
 UNREADABLE = "?"  # digits that make no number: different from every number
 
 
@@ -34,7 +37,7 @@ def read_number_answer(text: str, cut: bool = False) -> set[str]:
     lines = text.strip().split("\n")
     if ends := set().union(*(_values(line) for line in (lines[0], lines[-1]) if _alone(line))):
         return ends
-    return _clause(text) if "\n" not in text.strip() else _values(text)
+    return _whole(text.strip()) if len(lines) == 1 else _values(text)
 
 
 def _announced(text: str, statement: Statement, limit: int) -> set[str]:
@@ -54,13 +57,24 @@ def _announced(text: str, statement: Statement, limit: int) -> set[str]:
 
 
 def _clause(sentence: str) -> set[str]:
+    """The numbers that answer in a sentence: what its first clause comes to, or begins with; else all that it names."""
     cut_off = _CLAUSE_END.search(sentence, 1)
-    for part in (sentence[: cut_off.start()] if cut_off else sentence, sentence):
-        # A sum is answered by what it comes to. A minus sign may stand apart from its number there.
-        for piece in (part.rpartition("=")[2], part):
-            if named := _values(re.sub(r"^\s*-\s+(?=[$\d.])", "-", piece)):
-                return named
-    return set()
+    clause = sentence[: cut_off.start()] if cut_off else sentence
+    # A minus sign may stand apart from its number there.
+    total = re.sub(r"^\s*-\s+(?=[$\d.])", "-", clause.rpartition("=")[2])
+    found = numbers_in(total)
+    if found and ("=" in clause or _LEAD.fullmatch(total, 0, found[0].start)):
+        return _values(total)
+    return _values(sentence)
+
+
+def _whole(text: str) -> set[str]:
+    """The numbers of a text that announces none: of one that begins with a bare number that, of a single sum what it comes to."""
+    cut_off = _CLAUSE_END.search(text, 1)
+    if cut_off and _alone(text[: cut_off.start()]):
+        return _values(text[: cut_off.start()])
+    _, equals, total = text.rpartition("=")
+    return _values(total) if equals and text.count("=") == 1 and _alone(total) else _values(text)
 
 
 def _hashed(text: str, statement: Statement, limit: int) -> set[str]:

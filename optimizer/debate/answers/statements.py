@@ -37,7 +37,7 @@ _DENIED = re.compile(
 _LONGEST_SENTENCE = 400  # characters; what is announced stands nearer
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _HASHES = re.compile(r"^[ \t]*####[ \t]*(?P<rest>[^\n]+)$", re.MULTILINE)
-_SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?](?=\s+[^\W\d_a-z]|\s*$)|(?<=[\d)\]*\"”%$])[.!?](?=\s|$)|[!?](?=\s|$)|\n")
+_SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?](?=\s+[^\W_a-z]|\s*$)|(?<=[\d)\]*\"”%$])[.!?](?=\s|$)|[!?](?=\s|$)|\n")
 
 
 @dataclass(frozen=True, slots=True)
