@@ -20,6 +20,7 @@ ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
 AnswerField = Literal["verdict", "confidence", "reason"]
 Aggregator = Literal["rule", "majority", "confidence", "last_speaker"]
+Ties = Literal["none", "lowest_index"]
 DEFAULT_FILE = Path("optimizer.toml")
 
 
@@ -127,6 +128,8 @@ class ProtocolSettings(Strict):
     Attributes:
         rounds: how often each persona speaks; from the second round on it has read all earlier ones.
         question: asked last, in every turn.
+        choice_question, number_question, text_question: asked last of items that are questions, by what they ask for.
+        answer_words: the length of a text answer asked for.
         yes, no: the words that the model uses for grounded and not grounded.
         fields: the fields of an answer, in the order in which the model writes them; without "reason" none is asked for.
         reason_words: the length asked for.
@@ -138,6 +141,9 @@ class ProtocolSettings(Strict):
         labels: "binary", or "ternary" with `unsure` as a third answer, which is no vote.
         aggregator: "rule" is majority, else the Skeptic's veto, else nothing; "majority" alone; "confidence" weighs votes by
             it; "last_speaker" takes the vote of who spoke last.
+        ties: what becomes of a panel without a decision: "none"; or "lowest_index", the answer with most votes, among several
+            that of who spoke first.
+        reprompt: ask once more, at temperature 0 and for the answer alone, where an answer cannot be read.
         early_stop: end the debate after a round in which all votes are the same.
         long_evidence: what becomes of evidence that does not fit the context: "error"; "chunk" judges it piece by piece and
             takes the piece that supports the claim best; "select" keeps the sentences nearest to the claim.
@@ -147,6 +153,10 @@ class ProtocolSettings(Strict):
 
     rounds: int = Field(default=2, ge=1, le=5)
     question: str = Field(default="Does the evidence support the claim?", min_length=1)
+    choice_question: str = Field(default="Which choice is right?", min_length=1)
+    number_question: str = Field(default="Which number is the answer?", min_length=1)
+    text_question: str = Field(default="What is the answer?", min_length=1)
+    answer_words: int = Field(default=10, ge=1)
     yes: str = Field(default="yes", min_length=1)
     no: str = Field(default="no", min_length=1)
     fields: tuple[AnswerField, ...] = ("verdict", "confidence")
@@ -159,6 +169,8 @@ class ProtocolSettings(Strict):
     labels: Literal["binary", "ternary"] = "binary"
     unsure: str = Field(default="unsure", min_length=1)
     aggregator: Aggregator = "rule"
+    ties: Ties = "none"
+    reprompt: bool = False
     early_stop: bool = False
     long_evidence: Literal["error", "chunk", "select"] = "error"
     persona_position: Literal["last", "system"] = "last"

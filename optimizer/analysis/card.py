@@ -12,7 +12,7 @@ from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings, to_toml
 from optimizer.data.checks import Finding, check_items
 from optimizer.data.datafile import chosen_data
-from optimizer.data.item import Item, items_hash
+from optimizer.data.item import Item, Task, items_hash
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, Sizes, split_items, spread, whole
@@ -20,6 +20,7 @@ from optimizer.debate.controls import Control, run_control
 from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
+from optimizer.errors import UserError
 from optimizer.models.ledger import Ledger
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.stats.accuracy import Accuracy, accuracy_of
@@ -116,6 +117,8 @@ async def measure_judges(
         UserError: data or server are not right, or the endpoint is gone.
     """
     data = chosen_data(settings)
+    if any(item.task is not Task.CLAIM for item in data.items):
+        raise UserError(f"{settings.data}: holds questions, and a card is of claims; optimizer evaluate measures judges on them")
     items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol = Protocol.of(settings.protocol)
     chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]

@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Print what each persona said on one item, round by round."""
     from optimizer.cli.console import print_json, say
-    from optimizer.debate.render import display_name
+    from optimizer.debate.render import display_name, named_parts
     from optimizer.errors import UserError
     from optimizer.runs.folder import find_run
     from optimizer.runs.items import run_items
@@ -45,7 +45,9 @@ def command(
     except UserError:
         source = None  # the data file has moved; the debate is still worth showing
     if source is not None:
-        say(f"Evidence: {source.evidence_text}\nClaim: {source.claim}\nGold: {source.label}\n")
+        for name, text in named_parts(source).items():
+            say(f"{name}: {text}")
+        say(f"Gold: {source.gold}\n")
     for number in range(1, debate.last_round + 1):
         say(f"Round {number}")
         for turn in debate.turns:

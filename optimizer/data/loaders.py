@@ -1,7 +1,8 @@
 """Reads the items of data files. Every error names the file and the line, and nothing is guessed.
 
 `read_items` reads our own format, `load_items` whatever format a file has. A column map renames the file's columns to ours:
-{"claim": "statement", "evidence": "passage"}; an empty name, {"split": ""}, leaves a column unread.
+{"claim": "statement", "evidence": "passage"}; an empty name, {"split": ""}, leaves a column unread. Rows with a question and no
+claim are questions: `questions` reads them.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from optimizer.data.characters import MISSING_WORDS, is_blank, refused_character
 from optimizer.data.item import Item, Label
 from optimizer.data.labels import label_name, normalise_label, overrides_of, read_label
+from optimizer.data.questions import QUESTION_FIELDS, is_question, question_item
 from optimizer.data.rows import read_rows
 from optimizer.data.splits import SPLIT_NAMES
 from optimizer.errors import UserError
 
-FIELDS = ("id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale", "split")
+FIELDS = (
+    "id", "claim", "evidence", "label", "cluster", "source", "category", "domain", "difficulty", "rationale", "split",
+    *QUESTION_FIELDS,
+)  # fmt: skip
 GENERATED_CLUSTER = "evidence-"
 _MOST_LINES = 1 << 48  # of one file
 _UNREAD = "\0"  # the name of no column
@@ -182,6 +188,8 @@ def _split(row: Mapping[str, Any], column: str) -> str:
 
 
 def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
+    if is_question(row, names):
+        return replace(question_item(row, names, require_label), split=_split(row, names["split"]))
     claim, evidence = _required(row, names["claim"]), _evidence(row, names["evidence"])
     label = None
     given = row.get(names["label"])

@@ -1,7 +1,8 @@
-"""Train, dev and test: split by cluster, stratified by label, the same in every process for the same seed.
+"""Train, dev and test: split by cluster, the same in every process for the same seed.
 
-Where the data set's authors divided it (Item.split), their division is kept. A size is a count, which caps what is drawn in the
-shares of SHARES, or a share of all items, which takes the place of those shares and balances categories too.
+They are stratified: claims by their label, questions by their right choice. Where the data set's authors divided it
+(Item.split), their division is kept. A size is a count, which caps what is drawn in the shares of SHARES, or a share of all items, which takes the
+place of those shares and balances categories too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.item import Item, Task
 from optimizer.errors import UserError
 
 SHARES = {"train": 0.25, "dev": 0.35, "test": 0.40}
@@ -146,9 +147,9 @@ def strata(items: Iterable[Item], by_category: bool) -> Counter[Hashable]:
     """How many items of each label there are, and with categories of each label in each category."""
     counts: Counter[Hashable] = Counter()
     for item in items:
-        counts[item.label] += 1
+        counts[item.stratum] += 1
         if by_category:
-            counts[item.label, item.category] += 1
+            counts[item.stratum, item.category] += 1
     return counts
 
 
@@ -203,13 +204,13 @@ def _own_split(cluster: str, members: Sequence[Item]) -> str:
 
 def spread(items: Iterable[Item], seed: int, size: int) -> list[Item]:
     """At most `size` items (0: all), over as many clusters as possible, with the labels in the shares of all the items."""
-    by_label: dict[Label | None, list[Item]] = defaultdict(list)
+    by_label: dict[str | None, list[Item]] = defaultdict(list)
     for item in sorted(items, key=lambda item: (order_key(seed, item.cluster), order_key(seed, item.id))):
-        by_label[item.label].append(item)
+        by_label[item.stratum].append(item)
     totals = {label: len(members) for label, members in by_label.items()}
     taken: list[Item] = []
     of_cluster: Counter[str] = Counter()
-    of_label: Counter[Label | None] = Counter()
+    of_label: Counter[str | None] = Counter()
     queues = {label: _least_used_first(members, of_cluster) for label, members in by_label.items()}
     while len(taken) < (size or sum(totals.values())) and len(taken) < sum(totals.values()):
         behind = min(totals, key=lambda label: of_label[label] / totals[label])

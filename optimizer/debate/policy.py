@@ -25,8 +25,8 @@ Rule = Literal["majority", "weighted", "stacker"]
 Round = Literal["first", "last"]
 Reliance = Literal["ignored", "raw", "calibrated"]
 NOT_GIVEN = 0.5  # the confidence of a vote that came without one
-SIGN = {Label.GROUNDED: 1, Label.NOT_GROUNDED: -1}
-_LABEL_OF = {sign: label for label, sign in SIGN.items()}
+SIGN: dict[str, int] = {Label.GROUNDED: 1, Label.NOT_GROUNDED: -1}
+_LABEL_OF = {1: Label.GROUNDED, -1: Label.NOT_GROUNDED}
 _TIE = 1e-12  # differences of floating point that decide nothing
 
 

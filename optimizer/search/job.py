@@ -14,6 +14,7 @@ from optimizer.config import Settings, to_toml
 from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
 from optimizer.data.splits import Splits, split_items
+from optimizer.debate.evidence import asked_text
 from optimizer.debate.executor import DebateExecutor
 from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
@@ -175,7 +176,7 @@ def _mirror(job: OptimizeJob, run: RunFolder, scorer: ObjectiveScorer, events: E
 def _budget(job: OptimizeJob, ledger: Ledger, executor: DebateExecutor) -> Budget:
     """The limits of the settings; what is not known before it is paid for is bounded by what the data can hold."""
     search = job.settings.search
-    tokens = {item.id: len((item.evidence_text + item.claim).encode()) // 2 for item in job.everything}
+    tokens = {item.id: len((item.evidence_text + asked_text(item)).encode()) // 2 for item in job.everything}
     longer = max(tokens.values()) - max(tokens[item.id] for item in job.splits.dev)
     context = executor.voice(REFLECTION).client.endpoint.context
     reading = min(context // 2 or MOST_READ_TOKENS, MOST_READ_TOKENS) + 8 * search.token_cap

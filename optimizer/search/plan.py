@@ -9,6 +9,7 @@ from statistics import fmean
 from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.data.splits import Splits
+from optimizer.debate.evidence import asked_text
 from optimizer.debate.executor import DebateExecutor, DebateJob
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UserError
@@ -127,7 +128,7 @@ def make_plan(
 def _calls_bought(settings: SearchSettings, splits: Splits, seconds_a_call: float | None) -> tuple[int, str]:
     """How many calls the tightest limit buys, and its unit where that is an estimate; dollars are only known in the run."""
     items = (*splits.train, *splits.dev, *splits.test)
-    bytes_an_item = fmean(len((item.evidence_text + item.claim).encode()) for item in items)
+    bytes_an_item = fmean(len((item.evidence_text + asked_text(item)).encode()) for item in items)
     found = [(settings.budget, "")] if settings.budget else []
     if settings.budget_tokens:
         found.append((int(settings.budget_tokens / (bytes_an_item / _BYTES_A_TOKEN + _TOKENS_BESIDE)), "tokens"))
