@@ -1,8 +1,8 @@
 """Train, dev and test: split by cluster, the same in every process for the same seed.
 
 They are stratified: claims by their label, questions by their right choice. Where the data set's authors divided it
-(Item.split), their division is kept. A size is a count, which caps what is drawn in the shares of SHARES, or a share of all items, which takes the
-place of those shares and balances categories too.
+(Item.split), their division is kept. A size is a count, which caps what is drawn in the shares of SHARES, or a share of all
+items, which takes the place of those shares and balances categories too.
 """
 
 from __future__ import annotations

@@ -30,9 +30,10 @@ class Own:
         self._published = published
 
     def recognises(self, sample: Sample) -> bool:
-        """Whether there is a claim, evidence, or a question with an answer; what else is missing is then said with its line."""
-        ours = bool({"claim", "evidence"} & sample.columns) or {"question", "answer"} <= sample.columns
-        return ours and not any(known.recognises(sample) for known in self._published)
+        """Whether there is a claim, evidence, or a question to be read; what else is missing is then said with its line."""
+        return bool({"claim", "evidence", "question"} & sample.columns) and not any(
+            known.recognises(sample) for known in self._published
+        )
 
     def items(self, path: Path, loading: Loading) -> Iterator[Item]:
         """The items of a file, lazily, in its order. Raises UserError naming file and line."""
