@@ -12,6 +12,7 @@ import sys
 import typer
 
 from optimizer.cli import (
+    benchmark,
     cache,
     compare,
     data,
@@ -43,8 +44,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    optimize, evaluate, judge, show, compare, headroom, diagnose, policy, transfer, power, seal, export, report, parse, serve,
-    doctor,
+    optimize, evaluate, benchmark, judge, show, compare, headroom, diagnose, policy, transfer, power, seal, export, report,
+    parse, serve, doctor,
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")

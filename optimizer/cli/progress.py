@@ -42,6 +42,7 @@ class RunProgress:
     def begin(self, ledger: Ledger, calls: int) -> None:
         """Count from this ledger, against so many calls at the most."""
         self._ledger, self._calls, self._started = ledger, calls, time.monotonic()
+        self._debates = self._failed = 0
         self._bar.update(self._task, total=calls)
 
     def note(self, text: str) -> None:

@@ -52,6 +52,14 @@ class Recorded:
 Lock = dict[str, Recorded]
 
 
+class NotFetched(UserError):
+    """A benchmark's file is not there; `benchmark` is the name to fetch it by."""
+
+    def __init__(self, benchmark: str, path: Path) -> None:
+        super().__init__(f"{benchmark}: {path} is not there; run optimizer data fetch {benchmark}")
+        self.benchmark = benchmark
+
+
 def benchmark_folder(benchmark: Benchmark) -> Path:
     """Where its files are kept."""
     return cache_folder() / "data" / benchmark.name
@@ -101,14 +109,15 @@ def fetched_path(benchmark: Benchmark, part: str = "") -> Path:
 
     Raises:
         UsageError: it has no such part.
-        UserError: it is not fetched, or has changed since.
+        NotFetched: it is not there.
+        UserError: it has changed since.
     """
     folder = benchmark_folder(benchmark)
     lock = _read_lock(folder)
     name = _chosen(benchmark, folder, lock, part)
     path = folder / name
     if not path.exists():
-        raise UserError(f"{benchmark.name}: {path} is not there; run optimizer data fetch {benchmark.name}")
+        raise NotFetched(benchmark.name, path)
     _refuse_changed(benchmark, folder, _changed(folder, lock, _names_under(name, folder, lock)))
     return path
 

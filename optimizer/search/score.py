@@ -62,6 +62,7 @@ async def evaluate_panel(
     limit: int = 0,
     fresh: bool = False,
     watcher: Watcher | None = None,
+    name: str = "",
 ) -> RunFolder:
     """Score the seeds of the prompt folder as a panel. The same call again resumes, or finds the result.
 
@@ -70,6 +71,9 @@ async def evaluate_panel(
         controls: what is measured beside the panel on the same items.
         repeats: debates an item, each under a seed of its own; an item's score is their mean.
         limit: at most so many items, over as many clusters as possible; 0 takes all.
+        fresh: begin a new run even if one like it is there.
+        watcher: hears of progress.
+        name: of the run folder; after the data if empty.
 
     Raises:
         UserError: data, prompts or server are not right, or the endpoint is gone.
@@ -90,8 +94,7 @@ async def evaluate_panel(
         "controls": [str(control) for control in controls],
         "repeats": repeats,
     }
-    name = f"evaluate-{Path(settings.data).stem}"
-    run, _ = open_run(Path(settings.runs), name, resolved, to_toml(settings), fresh)
+    run, _ = open_run(Path(settings.runs), name or f"evaluate-{Path(settings.data).stem}", resolved, to_toml(settings), fresh)
     if run.finished:
         watcher.note(f"this evaluation is finished: {run.path} (give --new for another)")
         return run

@@ -72,6 +72,11 @@ class Composed:
             yield from _draw(path, source.data, pool, count, recipe.seed, used)
 
 
+def recipe_sources(path: Path) -> list[str]:
+    """What a recipe draws from, as `data_path` takes it. Raises UserError where the recipe is bad."""
+    return [_place(path, source.data) for source in _read_recipe(path, {}).sources]
+
+
 def divide(total: int, shares: Sequence[float]) -> list[int]:
     """`total` in whole parts as the shares say, by the largest remainder; ties go to the earlier share."""
     exact = [total * share / sum(shares) for share in shares]
@@ -125,9 +130,13 @@ def by_label(items: Sequence[Item]) -> dict[Label | None, list[Item]]:
     return dict(groups)
 
 
+def _place(recipe: Path, data: str) -> str:
+    """A file beside the recipe goes first."""
+    return str(recipe.parent / data) if (recipe.parent / data).exists() else data
+
+
 def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
-    beside = recipe.parent / source.data
-    path = beside if beside.exists() else data_path(source.data)
+    path = data_path(_place(recipe, source.data))
     if path.suffix.lower() == ".toml":
         raise UserError(f"{recipe}: source {source.data} is a mixture itself; name its sources here instead")
     try:

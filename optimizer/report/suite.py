@@ -1,0 +1,112 @@
+"""A suite's table with what it means in a line, for the terminal, Markdown and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from optimizer.analysis.suite import ALPHA, MOST_MISSING, Reading, SuiteComparison, SuiteMean, SuiteRow
+from optimizer.report.comparison import plain_data, probability
+from optimizer.report.sections import Section, share
+from optimizer.stats.clusters import FEW_CLUSTERS
+
+_DASH = "–"
+
+
+def suite_section(found: SuiteComparison, absent: Mapping[str, str]) -> Section:
+    """The table of one reference.
+
+    Args:
+        found: the readings.
+        absent: data sets without a row of figures -> why in few words; they get a row that says so.
+    """
+    rows = [_row(row) for row in found.rows] + [(name, *[_DASH] * 6, why, _DASH, _DASH) for name, why in absent.items()]
+    if len(found.rows) > 1:
+        rows += [_row(found.pooled), _mean_row(found.mean)]
+    head = ("data set", "items", "clusters", "panel", found.reference, "difference", "p", "reading", "Holm p", "corrected")
+    return Section(f"Panel against {found.reference}", head, tuple(rows), (), (_legend(found), *_notes(found)))
+
+
+def to_json(found: SuiteComparison) -> dict[str, Any]:
+    """Plain data, NaN as null."""
+    return plain_data(asdict(found))  # type: ignore[no-any-return]
+
+
+def run_lines(runs: Mapping[str, str], failed: Mapping[str, str], left_out: Mapping[str, str]) -> list[str]:
+    """Where the debates of each data set are, and why there are none of some."""
+    return [
+        *(f"{name}: failed: {why}" for name, why in failed.items()),
+        *(f"{name}: left out: {why}" for name, why in left_out.items()),
+        *(f"{name}: {path}" for name, path in runs.items()),
+    ]
+
+
+def _legend(found: SuiteComparison) -> str:
+    family = len(found.rows)
+    return (
+        f"Difference: panel minus {found.reference} in points, with its 95 % interval from drawing whole clusters; the reading "
+        "is reliable if it excludes 0. p is the cluster sign-flip test; the corrected one, to be relied on, is reliable if "
+        f"p after Holm's correction over the {family} data set{'s' * (family != 1)} measured is at most {ALPHA:g}"
+    )
+
+
+def _notes(found: SuiteComparison) -> list[str]:
+    notes = []
+    if few := [row for row in found.rows if row.few]:
+        named = ", ".join(f"{row.name} ({row.difference.clusters})" for row in few)
+        notes.append(f"Rough, with under {FEW_CLUSTERS} clusters: {named}")
+    for row in found.rows:
+        if row.missing:
+            asked = row.missing + row.difference.items
+            verdict = ", so it stays inconclusive" if row.missing > MOST_MISSING * asked else ""
+            notes.append(
+                f"{row.name}: {row.missing} of {asked} items lack a score for want of an answer and are left out{verdict}"
+            )
+    overturned = [row.name for row in found.rows if row.reading != row.corrected and row.reading != Reading.INCONCLUSIVE]
+    if overturned:
+        notes.append(f"Not reliable once corrected: {', '.join(overturned)}")
+    if len(found.rows) > 1:
+        shared = f" ({found.shared} are in several data sets, and count once)" if found.shared else ""
+        notes.append(
+            f"All items: each item counts alike{shared}. Mean: each data set counts alike. Neither is part of the correction"
+        )
+    return notes
+
+
+def _row(row: SuiteRow) -> tuple[str, ...]:
+    difference = row.difference
+    return (
+        row.name,
+        str(difference.items),
+        str(difference.clusters),
+        share(row.panel),
+        share(row.reference),
+        _points(difference.difference, difference.low, difference.high),
+        probability(difference.p),
+        _reading(row.reading, row.few),
+        _DASH if row.p_holm is None else probability(row.p_holm),
+        row.corrected or _DASH,
+    )
+
+
+def _mean_row(mean: SuiteMean) -> tuple[str, ...]:
+    difference = mean.difference
+    return (
+        f"mean of {mean.benchmarks}",
+        *[_DASH] * 2,
+        *(_DASH if value != value else f"{100 * value:.1f}" for value in (mean.panel, mean.reference)),
+        _points(difference.value, difference.low, difference.high),
+        probability(mean.p),
+        _reading(mean.reading, mean.few),
+        *[_DASH] * 2,
+    )
+
+
+def _reading(reading: Reading, few: bool) -> str:
+    return f"{reading}, few clusters" if few else reading
+
+
+def _points(value: float, low: float, high: float) -> str:
+    """With a decimal, so that one sees on which side of 0 an interval ends."""
+    return _DASH if value != value else f"{100 * value:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
