@@ -6,6 +6,7 @@ they are pooled.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -121,7 +122,7 @@ def compare_suite(scores: Sequence[Scores], reference: str) -> SuiteComparison:
         tuple(_corrected(row, p) for row, p in zip(plain, corrected, strict=True)),
         _row(pooled),
         _mean(scores, pooled.clusters),
-        sum(len(each.clusters) for each in scores) - len(pooled.clusters),
+        sum(count > 1 for count in Counter(item for each in scores for item in each.clusters).values()),
     )
 
 

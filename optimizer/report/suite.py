@@ -46,8 +46,8 @@ def _legend(found: SuiteComparison) -> str:
     family = len(found.rows)
     return (
         f"Difference: panel minus {found.reference} in points, with its 95 % interval from drawing whole clusters; the reading "
-        "is reliable if it excludes 0. p is the cluster sign-flip test; the corrected one, to be relied on, is reliable if "
-        f"p after Holm's correction over the {family} data set{'s' * (family != 1)} measured is at most {ALPHA:g}"
+        "is reliable if that excludes 0. p: cluster sign-flip test. Corrected, the one to rely on: reliable if p, by Holm over "
+        f"the {family} data set{'s' * (family != 1)} measured, is at most {ALPHA:g}"
     )
 
 
@@ -61,7 +61,8 @@ def _notes(found: SuiteComparison) -> list[str]:
             asked = row.missing + row.difference.items
             verdict = ", so it stays inconclusive" if row.missing > MOST_MISSING * asked else ""
             notes.append(
-                f"{row.name}: {row.missing} of {asked} items lack a score for want of an answer and are left out{verdict}"
+                f"{row.name}: {row.missing} of {asked} items lack a score for want of an answer and are left out{verdict}; "
+                "--new asks for them again, and has the others from the cache"
             )
     overturned = [row.name for row in found.rows if row.reading != row.corrected and row.reading != Reading.INCONCLUSIVE]
     if overturned:
@@ -104,7 +105,7 @@ def _mean_row(mean: SuiteMean) -> tuple[str, ...]:
 
 
 def _reading(reading: Reading, few: bool) -> str:
-    return f"{reading}, few clusters" if few else reading
+    return f"{reading} (rough)" if few else reading
 
 
 def _points(value: float, low: float, high: float) -> str:

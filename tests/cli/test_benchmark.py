@@ -70,8 +70,8 @@ def test_gain_loss_and_neither_are_read_and_the_same_command_asks_nothing_again(
     again = benchmark(folder, server, "--suite", "mine.toml")
     assert again.returncode == 0, again.stderr
     assert "reliable loss" in again.stdout
-    assert "correction over the 3 data sets" in again.stdout
-    assert "few clusters" not in again.stdout
+    assert "by Holm over the 3 data sets" in again.stdout
+    assert "(rough)" not in again.stdout
     assert not any("Claim:" in str(body) for body in server.requests[asked:])
     assert sorted((folder / "runs").iterdir()) == folders
 
@@ -113,9 +113,9 @@ def test_what_is_not_there_is_an_error_before_any_call_or_is_left_out_visibly(fo
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("left out") >= 4  # a row and a line each
     assert "wice: left out: wice is not fetched" in done.stdout
-    assert "reliable gain, few clusters" in done.stdout
+    assert "reliable gain (rough)" in done.stdout
     assert "Rough, with under 30 clusters: gain (20), same (20)" in done.stdout
-    assert "correction over the 2 data sets" in done.stdout
+    assert "by Holm over the 2 data sets" in done.stdout
 
 
 def test_what_fails_on_one_data_set_is_told_at_the_end_and_loses_no_other(folder: Path, server: Scripted) -> None:
