@@ -67,11 +67,15 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A data set that is not there: its name, why in words, and which benchmarks to fetch for it (none for a file)."""
+    """A data set that is not there: the benchmarks to be fetched for it, and files that do not exist."""
 
     name: str
-    reason: str
-    fetch: tuple[str, ...] = ()
+    fetch: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        return "; ".join([*(f"{name} is not fetched" for name in self.fetch), *(f"{file}: no such file" for file in self.files)])
 
 
 def suite_names() -> list[str]:
@@ -138,7 +142,7 @@ def without(suite: Suite, missing: Sequence[Missing]) -> Suite:
 def remedy(missing: Sequence[Missing]) -> str:
     """What to do about missing data sets, as one line."""
     names = list(dict.fromkeys(name for each in missing for name in each.fetch))
-    files = [each.reason for each in missing if not each.fetch]
+    files = dict.fromkeys(f"{file}: no such file" for each in missing for file in each.files)
     return "; ".join([*files, *([f"run optimizer data fetch {' '.join(names)}"] if names else [])])
 
 
@@ -176,18 +180,23 @@ def _short(data: str) -> str:
 
 
 def _missing(entry: SuiteEntry) -> Missing | None:
-    path, reason, lacking = _look(entry.data)
+    fetch: list[str] = []
+    files: list[str] = []
+    path = _look(entry.data, fetch, files)
     if path is not None and path.suffix.lower() == ".toml":
-        found = [_look(source) for source in recipe_sources(path)]
-        reason = "; ".join(reason for _, reason, _ in found if reason)
-        lacking = tuple(name for _, _, names in found for name in names)
-    return Missing(entry.name, reason, lacking) if reason else None
+        for source in recipe_sources(path):
+            _look(source, fetch, files)
+    return Missing(entry.name, tuple(fetch), tuple(files)) if fetch or files else None
 
 
-def _look(data: str) -> tuple[Path | None, str, tuple[str, ...]]:
-    """Where data is, or why it is not there and what to fetch."""
+def _look(data: str, fetch: list[str], files: list[str]) -> Path | None:
+    """Where data is; where it is not there, what is to be done is added to one of the lists."""
     try:
         path = data_path(data)
     except NotFetched as error:
-        return None, f"{error.benchmark} is not fetched", (error.benchmark,)
-    return (path, "", ()) if path.exists() else (None, f"{path}: no such file", ())
+        fetch.append(error.benchmark)
+        return None
+    if not path.exists():
+        files.append(str(path))
+        return None
+    return path

@@ -40,6 +40,14 @@ def test_nothing_fetched_names_every_benchmark_once_and_the_mixture_by_its_sourc
     assert "arithmetic" not in [each.name for each in find_missing(open_suite("questions"))]
 
 
+def test_a_mixture_lacks_files_and_benchmarks_alike(tmp_path: Path) -> None:
+    recipe = tmp_path / "mix.toml"
+    recipe.write_text('[[sources]]\ndata = "gone.jsonl"\n[[sources]]\ndata = "wice"\n', encoding="utf-8")
+    missing = find_missing(suite_of([str(recipe)], Settings()))
+    assert [each.reason for each in missing] == ["wice is not fetched; gone.jsonl: no such file"]
+    assert remedy(missing) == "gone.jsonl: no such file; run optimizer data fetch wice"
+
+
 def test_a_suite_file_finds_data_beside_it_and_reads_it_its_own_way(tmp_path: Path) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
