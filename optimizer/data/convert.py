@@ -8,17 +8,21 @@ from dataclasses import asdict
 from typing import Any
 
 from optimizer.data.item import Item, Task
+from optimizer.data.questions import answers_as_given
 
 
 def to_jsonl(items: Iterable[Item]) -> str:
-    """One JSON line an item, which load_items reads back as the same item. Empty fields are left away."""
-    return "".join(json.dumps(_record(item), ensure_ascii=False) + "\n" for item in items)
+    """One JSON line an item, which load_items reads back as the same item."""
+    return "".join(json.dumps(item_record(item), ensure_ascii=False) + "\n" for item in items)
 
 
-def _record(item: Item) -> dict[str, Any]:
+def item_record(item: Item) -> dict[str, Any]:
+    """An item as a row of our own format, which is read back as the same item. Fields that say nothing are left out."""
     record = {name: value for name, value in asdict(item).items() if value not in (None, "", ())}
     if item.task is Task.CLAIM:
         del record["task"]
     else:
-        record |= {"question": record.pop("claim"), "answer": record.pop("answers", ())}
+        del record["claim"]
+        record.pop("answers", None)
+        record |= {"question": item.claim, "answer": answers_as_given(item)}
     return record

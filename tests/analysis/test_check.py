@@ -13,8 +13,8 @@ from optimizer.analysis import check
 from optimizer.analysis.check import Checked, check_file
 from optimizer.config import load_settings
 from optimizer.data.checks import Finding, Severity
+from optimizer.data.convert import item_record
 from optimizer.data.item import Item, Label
-from optimizer.data.split_files import item_record
 
 PLACES = [
     f"{first}{last}" for first in ("North", "South", "East", "West", "Old", "New") for last in ("ham", "ford", "by", "ley", "ton")
