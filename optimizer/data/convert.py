@@ -1,13 +1,16 @@
-"""Items as lines of our own format."""
+"""Items, and what is written about them, as lines of our own format."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from optimizer.data.formats.misinformation import Misinformation, passages
 from optimizer.data.item import Item, Task
+from optimizer.data.passages import Passage, load_passages
 from optimizer.data.questions import answers_as_given
 
 
@@ -26,3 +29,25 @@ def item_record(item: Item) -> dict[str, Any]:
         record.pop("answers", None)
         record |= {"question": item.claim, "answer": answers_as_given(item)}
     return record
+
+
+def published_passages(format: str, path: Path, items: Iterable[Item]) -> list[Passage]:
+    """What is published about the items of a file: beside those of a folder, or within a misinformation benchmark's own file.
+
+    Args:
+        format: the name of the format that the items were read in.
+        path: the file or folder that they were read from.
+        items: whose passages are wanted.
+
+    Raises:
+        UserError: a passage is bad; the message names the file and the line.
+    """
+    ids = {item.id for item in items}
+    if format == Misinformation.name:
+        return list(passages(path, ids))
+    return [passage for passage in load_passages(path) if passage.item in ids] if path.is_dir() else []
+
+
+def passages_jsonl(passages: Iterable[Passage]) -> str:
+    """One JSON line a passage, as `load_passages` reads them."""
+    return "".join(json.dumps(asdict(passage), ensure_ascii=False) + "\n" for passage in passages)

@@ -113,6 +113,16 @@ def fetched_path(benchmark: Benchmark, part: str = "") -> Path:
     return path
 
 
+def parts(benchmark: Benchmark) -> list[str]:
+    """What each file is called behind the benchmark's name: its split where that leads to it, else its name without ending."""
+    folder = benchmark_folder(benchmark)
+    lock = _read_lock(folder)
+    return [
+        file.split if file.split and _chosen(benchmark, folder, lock, file.split) == file.name else Path(file.name).stem
+        for file in benchmark.files
+    ]
+
+
 def _fetch_missing(
     benchmark: Benchmark, missing: list[RemoteFile], folder: Path, lock: Lock, report: Report, accept: bool
 ) -> None:

@@ -81,10 +81,10 @@ def places(data: Surveyed, sizes: Sizes) -> Sides:
 
 
 def _strata(data: Surveyed, items: NDArray[np.int64], by_category: bool) -> Counter[Hashable]:
-    labels = data.label[items].tolist()
-    counts: Counter[Hashable] = Counter(labels)
+    strata = data.stratum[items].tolist()
+    counts: Counter[Hashable] = Counter(strata)
     if by_category:
-        counts.update((label, category) for label, category in zip(labels, data.category[items].tolist(), strict=True))
+        counts.update((stratum, category) for stratum, category in zip(strata, data.category[items].tolist(), strict=True))
     return counts
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from optimizer.data.checks import by_cluster, label_counts
+from optimizer.data.checks import answer_counts, by_cluster
 from optimizer.data.convert import to_jsonl
 from optimizer.data.item import Item, items_hash
 from optimizer.data.splits import SHARES, Sizes, Splits
@@ -20,7 +20,7 @@ MANIFEST = "manifest.json"
 
 
 def manifest_of(splits: Splits, source: str, seed: int, sizes: Sizes) -> dict[str, Any]:
-    """What a division is: where from, how drawn, and of each split the items, clusters, labels and content hash."""
+    """What a division is: where from, how drawn, and of each split the items, clusters, answers and content hash."""
     parts: dict[str, tuple[Item, ...]] = {split: getattr(splits, split) for split in SHARES}
     everything = [item for members in parts.values() for item in members]
     return {
@@ -35,7 +35,7 @@ def manifest_of(splits: Splits, source: str, seed: int, sizes: Sizes) -> dict[st
                 "file": f"{split}.jsonl",
                 "items": len(members),
                 "clusters": len(by_cluster(members)),
-                "labels": dict(sorted(label_counts(members).items())),
+                "answers": answer_counts(members),
                 "hash": items_hash(members),
             }
             for split, members in parts.items()

@@ -7,11 +7,15 @@ import io
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from optimizer.cli import app
+from optimizer.data.convert import to_jsonl
 from optimizer.data.fields import answer_texts
 from optimizer.data.formats import PUBLISHED as ALL_FORMATS
 from optimizer.data.formats.arithmetic import Sums, parse_sums, sums_text
@@ -19,7 +23,8 @@ from optimizer.data.formats.base import Format, Loading
 from optimizer.data.formats.misinformation import passages
 from optimizer.data.formats.questions import QuestionFormat
 from optimizer.data.item import Item, Task
-from optimizer.data.passages import PassageKind
+from optimizer.data.loaders import load_items
+from optimizer.data.passages import PassageKind, load_passages
 from optimizer.errors import UsageError, UserError
 
 FORMATS: dict[str, Format] = {entry.name: entry for entry in ALL_FORMATS if isinstance(entry, QuestionFormat)}
@@ -441,3 +446,41 @@ def test_real_files_are_read_whole(name: str) -> None:
     assert len(items) >= 20
     assert not loading.left_out
     assert SAMPLES[name][1](items)
+
+
+@pytest.mark.parametrize("file", [*PUBLISHED.values(), *VARIANTS.values()], ids=lambda file: str(file[0]))
+def test_converted_questions_are_read_back_as_the_same_items(tmp_path: Path, file: tuple[str, str]) -> None:
+    (tmp_path / file[0]).write_text(file[1], encoding="utf-8")
+    items = load_items(tmp_path / file[0])
+    (tmp_path / "items.jsonl").write_text(to_jsonl(items), encoding="utf-8")
+    assert load_items(tmp_path / "items.jsonl") == items
+
+
+def test_choices_that_are_letters_or_stand_there_twice_survive_conversion(tmp_path: Path) -> None:
+    groups = as_csv(["Which group gives to all?", "O", "A", "B", "AB", "A"], ["Which is it?", "A", "B", "C", "D", "B"])
+    items, _ = read(tmp_path, "mmlu", "blood_test.csv", groups + as_csv(["Twice?", "B", "B", "A", "A", "D"]))
+    (tmp_path / "items.jsonl").write_text(to_jsonl(items), encoding="utf-8")
+    assert '"answer": ["A) O"]' in (tmp_path / "items.jsonl").read_text(encoding="utf-8")
+    assert load_items(tmp_path / "items.jsonl") == items
+
+
+def test_converting_keeps_the_passages_about_the_items_that_are_read(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(MINT, encoding="utf-8")
+    result = CliRunner().invoke(app, ["data", "convert", str(tmp_path / "m.json"), "--to", str(tmp_path / "out/items.jsonl")])
+    assert result.exit_code == 0, result.output
+    assert load_passages(tmp_path / "out") == list(passages(tmp_path / "m.json"))
+    again = CliRunner().invoke(app, ["data", "convert", str(tmp_path / "out"), "--to", str(tmp_path / "two/items.jsonl")])
+    assert again.exit_code == 0, again.output
+    assert load_passages(tmp_path / "two") == load_passages(tmp_path / "out")
+    refused = CliRunner().invoke(app, ["data", "convert", str(tmp_path / "m.json"), "--to", str(tmp_path / "out/other.jsonl")])
+    assert "passages.jsonl exists already" in str(refused.exception)
+    assert not (tmp_path / "out/other.jsonl").exists()
+
+
+def test_questions_are_split_into_files_that_are_read_back(tmp_path: Path) -> None:
+    (tmp_path / "mc_task.json").write_text(TRUTHFUL_JSON, encoding="utf-8")
+    result = CliRunner().invoke(app, ["data", "split", str(tmp_path / "mc_task.json"), "--to", str(tmp_path / "parts")])
+    assert result.exit_code == 0, result.output
+    parts = load_items(tmp_path / "parts")
+    whole = {item.id: item for item in load_items(tmp_path / "mc_task.json")}
+    assert {item.id: replace(item, split="") for item in parts} == whole
