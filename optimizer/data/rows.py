@@ -34,7 +34,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         UserError: there is no such file, its kind is not read, or a row is bad; the message names file and line.
     """
     if not path.exists():
-        raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
+        raise UserError(f"{path}: no such data file")
     zipped = path.suffix.lower() == ".gz"
     kind = (path.with_suffix("") if zipped else path).suffix.lower()
     reader = _READERS.get(kind)

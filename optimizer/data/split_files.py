@@ -53,6 +53,7 @@ def write_splits(folder: Path, splits: Splits, manifest: dict[str, Any]) -> None
         raise UserError(f"{folder}: exists already; choose another folder, or take that one away first")
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
+        temporary.mkdir(parents=True)
         for split in SHARES:
             write_text(temporary / f"{split}.jsonl", to_jsonl(replace(item, split=split) for item in getattr(splits, split)))
         write_text(temporary / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
