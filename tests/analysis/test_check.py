@@ -90,8 +90,8 @@ def divided() -> list[Item]:
 @pytest.mark.parametrize(
     ("change", "severity", "number", "problem"),
     [
-        ({}, Severity.ERROR, 2, "the same claim with the same evidence is in two splits"),
-        ({"evidence": ("Other evidence.",)}, Severity.WARNING, 2, "the same claim, but for case and punctuation"),
+        ({}, Severity.ERROR, 2, "the same claim or question with the same evidence is in two splits"),
+        ({"evidence": ("Other evidence.",)}, Severity.WARNING, 2, "the same claim or question, but for case and punctuation"),
         ({"claim": "Quite another claim."}, Severity.WARNING, 3, "the same evidence is in two splits, under two clusters"),
     ],
 )
