@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from optimizer.data.characters import MISSING_WORDS, is_blank, refused_character
 from optimizer.data.fields import Row, cell_value, digest, emptiness, is_missing, required_text, text_of
-from optimizer.data.item import Item, Label
+from optimizer.data.item import Item, Label, Task
 from optimizer.data.labels import label_name, normalise_label, overrides_of, read_label
 from optimizer.data.questions import QUESTION_FIELDS, asked, is_question
 from optimizer.data.rows import read_rows
@@ -142,40 +141,25 @@ def _split(row: Row, column: str) -> str:
 
 def _item(row: Row, names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
     asks = is_question(row, names)
-    item = _question(row, names, require_label) if asks else _claim(row, names, overrides, require_label)
-    return replace(
-        item,
-        id=text_of(row, names["id"]) or "item-" + item.id,
-        cluster=text_of(row, names["cluster"]) or item.cluster,
+    text = required_text(row, names["question" if asks else "claim"])
+    evidence = _evidence(row, names["evidence"], required=not asks)
+    task, choices, answers = asked(row, names, require_label) if asks else (Task.CLAIM, (), ())
+    content = [text, choices, evidence] if asks else [text, evidence]
+    return Item(
+        id=text_of(row, names["id"]) or "item-" + digest(json.dumps(content)),
+        claim=text,
+        evidence=evidence,
+        label=None if asks else _label(row, names["label"], overrides, require_label),
+        cluster=text_of(row, names["cluster"]) or _cluster_of(text, evidence),
         source=text_of(row, names["source"]),
         category=text_of(row, names["category"]),
         domain=text_of(row, names["domain"]),
         difficulty=text_of(row, names["difficulty"]),
         rationale=text_of(row, names["rationale"]),
-        split=_split(row, names["split"]),
-    )
-
-
-def _claim(row: Row, names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
-    """What is judged; its id and its cluster are those that it has without any of its own."""
-    claim, evidence = required_text(row, names["claim"]), _evidence(row, names["evidence"], required=True)
-    label = _label(row, names["label"], overrides, require_label)
-    return Item(digest(json.dumps([claim, evidence])), claim, evidence, label, _cluster_of(evidence))
-
-
-def _question(row: Row, names: Mapping[str, str], require_answer: bool) -> Item:
-    """What is asked; its id and its cluster are those that it has without any of its own."""
-    question, evidence = required_text(row, names["question"]), _evidence(row, names["evidence"], required=False)
-    task, choices, answers = asked(row, names, require_answer)
-    return Item(
-        id=digest(json.dumps([question, choices, evidence])),
-        claim=question,
-        evidence=evidence,
-        label=None,
-        cluster=_cluster_of(evidence) if evidence else f"question-{digest(question)}",
         task=task,
         choices=choices,
         answers=answers,
+        split=_split(row, names["split"]),
     )
 
 
@@ -190,6 +174,6 @@ def _label(row: Row, column: str, overrides: Mapping[str, Label], required: bool
     return None
 
 
-def _cluster_of(evidence: tuple[str, ...]) -> str:
-    """An item without a cluster of its own shares one with those that are judged on the same evidence."""
-    return GENERATED_CLUSTER + digest("\n".join(evidence))
+def _cluster_of(text: str, evidence: tuple[str, ...]) -> str:
+    """Items without a cluster of their own share one if they have the same evidence, or without any ask the very same."""
+    return GENERATED_CLUSTER + digest("\n".join(evidence)) if evidence else f"question-{digest(text)}"

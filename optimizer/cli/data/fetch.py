@@ -15,7 +15,7 @@ def command(
     ] = None,
     accept: Annotated[bool, typer.Option(help="Take files that are no longer what they were when first fetched.")] = False,
 ) -> None:
-    """Download benchmarks; then --data NAME reads the first file of one and --data NAME:FILE another.
+    """Download benchmarks; then --data NAME reads the first part of one and --data NAME:PART another.
 
     Licences are shown first. Size and hash of each file are recorded the first time and checked from then on. The same
     command again goes on where it stopped.

@@ -69,7 +69,7 @@ def _is_short(record: Record) -> bool:
 
 def _are_twins(one: Record, other: Record) -> bool:
     """Whether two neighbours are short, labelled differently, and have most words in common."""
-    if not (_is_short(one) and _is_short(other)) or str(one.get("label")) == str(other.get("label")):
+    if one.get("label") == other.get("label") or not (_is_short(one) and _is_short(other)):
         return False
     words, others = (set(re.findall(r"\w+", str(record.get("input")).lower())) for record in (one, other))
     return len(words & others) >= _SHARED_WORDS * max(1, len(words | others))

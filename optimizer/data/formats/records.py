@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +64,12 @@ class RecordFormat(ABC):
         """
         options = chosen_options(self.name, self.options, loading)
         for file in self.files_in(path) if path.is_dir() else [path]:
-            reading = Reading(file, split_of(file), options, loading)
-            for number, (line, record) in enumerate(self.records(reading)):
+            split = split_of(file)
+            for number, (line, record) in enumerate(self.records(Reading(file, split, options, loading))):
+                reading = Reading(file, split, options, loading, number)
                 made = []
                 try:
-                    for item in self.from_record(record, replace(reading, number=number)):
+                    for item in self.from_record(record, reading):
                         made.append(item)  # what comes before a blank stays
                 except Blank as gap:
                     loading.leave_out(str(gap), f"{file.name}, line {line}")
