@@ -49,8 +49,9 @@ def answers_as_given(item: Item) -> list[str]:
     """A question's answers as `asked` reads them back: a letter with its text where the letter alone is another choice's text."""
 
     def written(answer: str) -> str:
-        is_text = answer in item.choices and item.choices.index(answer) != LETTERS.index(answer)
-        return item.lettered[LETTERS.index(answer)] if is_text else answer
+        own = LETTERS.find(answer)
+        is_anothers = any(choice == answer for index, choice in enumerate(item.choices) if index != own)
+        return item.lettered[own] if is_anothers else answer
 
     return [written(answer) for answer in item.answers]
 

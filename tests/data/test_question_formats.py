@@ -458,7 +458,12 @@ def test_converted_questions_are_read_back_as_the_same_items(tmp_path: Path, fil
 
 def test_choices_that_are_letters_or_stand_there_twice_survive_conversion(tmp_path: Path) -> None:
     groups = as_csv(["Which group gives to all?", "O", "A", "B", "AB", "A"], ["Which is it?", "A", "B", "C", "D", "B"])
-    items, _ = read(tmp_path, "mmlu", "blood_test.csv", groups + as_csv(["Twice?", "B", "B", "A", "A", "D"]))
+    items, _ = read(
+        tmp_path,
+        "mmlu",
+        "blood_test.csv",
+        groups + as_csv(["Twice?", "B", "B", "A", "A", "D"], ["Same?", "A", "A", "C", "D", "A"]),
+    )
     (tmp_path / "items.jsonl").write_text(to_jsonl(items), encoding="utf-8")
     assert '"answer": ["A) O"]' in (tmp_path / "items.jsonl").read_text(encoding="utf-8")
     assert load_items(tmp_path / "items.jsonl") == items

@@ -9,7 +9,7 @@ from typing import Any
 from optimizer.data.fields import answer_texts, digest
 from optimizer.data.formats.base import RemoteFile, Sample
 from optimizer.data.formats.questions import NO_ANSWER, QuestionFormat
-from optimizer.data.formats.records import Reading, Record, text_of
+from optimizer.data.formats.records import Blank, Reading, Record, text_of
 from optimizer.data.item import LETTERS, Item, Task
 from optimizer.data.passages import PLAIN, Passage, PassageKind
 from optimizer.data.rows import read_rows
@@ -87,6 +87,8 @@ def passages(path: Path, only: Collection[str] | None = None) -> Iterator[Passag
                 item = mint.named(_id(record))
                 if only is None or item in only:
                     yield from _passages(item, record)
+            except Blank:
+                continue  # it became no item either
             except ValueError as error:
                 raise UserError(f"{file}, line {line}: {error}") from error
 

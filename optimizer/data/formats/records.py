@@ -25,15 +25,13 @@ class Blank(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One record being read: of which file, the split that its name tells (or empty), the options in force, what is noted, and
-    the record's number in the file, from 0.
-    """
+    """A record being read: its file, the split that the file's name tells (or empty), the options, what is noted, its number."""
 
     path: Path
     split: str
     options: Mapping[str, str]
     loading: Loading
-    number: int = 0
+    number: int = 0  # of the record in its file
 
 
 class RecordFormat(ABC):
