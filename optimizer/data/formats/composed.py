@@ -94,7 +94,10 @@ def _read_recipe(path: Path, overrides: Mapping[str, str]) -> _Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: {name}: {first['msg']} (got {first['input']!r})") from error
+        unknown = first["type"] == "extra_forbidden"
+        fields = ", ".join((_Source if len(first["loc"]) > 1 else _Recipe).model_fields)
+        problem = f"is unknown; known are {fields}" if unknown else f"{first['msg']} (got {first['input']!r})"
+        raise UserError(f"{path}: {name}: {problem}") from error
 
 
 def _pools(path: Path, recipe: _Recipe, loading: Loading) -> list[list[Item]]:
@@ -128,6 +131,8 @@ def by_label(items: Sequence[Item]) -> dict[Label | None, list[Item]]:
 def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
     beside = recipe.parent / source.data
     path = beside if beside.exists() else data_path(source.data)
+    if not path.exists():
+        raise UserError(f"{recipe}: source {source.data}: no such data file beside it, and no data set or benchmark of that name")
     if path.suffix.lower() == ".toml":
         raise UserError(f"{recipe}: source {source.data} is a mixture itself; name its sources here instead")
     try:
