@@ -343,7 +343,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     origin = next((source for key, source in origins.items() if key == name or name.startswith(key + ".")), "the settings")
     if first["type"] == "extra_forbidden":
         return f"{origin}: unknown setting {name!r}; known are {', '.join(Settings.model_fields)}"
-    return f"{origin}: setting {name!r}: {first['msg']} (got {first['input']!r})"
+    return f"{origin}: setting {name!r}: {first['msg'].removeprefix('Value error, ')} (got {first['input']!r})"
 
 
 def _toml_value(value: Any) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from optimizer.analysis.card import WORDS, JudgeFigures, figures
 from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings
-from optimizer.data.checks import LABEL_SHARE, Finding, Severity, check_items
+from optimizer.data.checks import LABEL_SHARE, NO_LABEL, Finding, Severity, check_items
 from optimizer.data.datafile import loading_of, stream_data
 from optimizer.data.formats.base import Loading
 from optimizer.data.item import Item, Label, Task
@@ -50,9 +50,9 @@ class Checked:
 
     Attributes:
         items: how many.
-        answers: gold label (of questions with choices: the right letter) -> items.
+        answers: gold label, `choice A` … for questions with choices, or the task of other questions -> items.
         clusters: their sizes.
-        splits: split -> gold label -> items; "" is what no split takes. As a run would draw them, before counts cap them.
+        splits: split -> the same; "" is what no split takes. As a run would draw them, before counts cap them.
         own_splits: whether the authors divided the data.
         context: tokens that evidence was held against, 0 where unknown.
         findings: errors first.
@@ -118,7 +118,7 @@ def check_file(settings: Settings) -> Checked:
     findings.sort(key=lambda finding: finding.severity is not Severity.ERROR)
     own = len(data.splits) > 1 and any(name in SHARES for name in data.splits)
     return Checked(
-        len(data), dict(sorted(data.answers.items())), _sizes(data), splits, own, context, tuple(findings), words, bool(kept)
+        len(data), _answers(data), _sizes(data), splits, own, context, tuple(findings), words, bool(kept)
     )  # fmt: skip
 
 
@@ -132,10 +132,16 @@ def _sizes(data: Surveyed) -> ClusterSizes:
 def _by_split(data: Surveyed, place: Sides) -> dict[str, dict[str, int]]:
     table: dict[str, dict[str, int]] = {}
     for code, split in enumerate(PLACES):
-        labels = data.label[place == code]
-        if len(labels) or split:
-            table[split] = {str(label or "no label"): int((labels == number).sum()) for number, label in enumerate(data.labels)}
+        strata = data.stratum[place == code]
+        if len(strata) or split:
+            counts = {stratum or NO_LABEL: int((strata == number).sum()) for number, stratum in enumerate(data.strata)}
+            table[split] = dict(sorted(counts.items()))
     return table
+
+
+def _answers(data: Surveyed) -> dict[str, int]:
+    counts = np.bincount(data.stratum, minlength=len(data.strata)).tolist()
+    return dict(sorted((stratum or NO_LABEL, count) for stratum, count in zip(data.strata, counts, strict=True)))
 
 
 def _left_out(loading: Loading) -> Iterator[Finding]:
@@ -188,13 +194,12 @@ def _large_cluster(data: Surveyed) -> Iterator[Finding]:
 
 
 def _balance(data: Surveyed) -> Iterator[Finding]:
-    claims = {label: data.answers[label] for label in Label if data.answers[label]}
-    share = claims.get(Label.GROUNDED, 0) / sum(claims.values()) if claims else 0.5
+    answers = _answers(data)
+    grounded, claims = answers.get(Label.GROUNDED, 0), sum(answers.get(label, 0) for label in Label)
+    share = grounded / claims if claims else 0.5
     if not LABEL_SHARE[0] <= share <= LABEL_SHARE[1]:
         low, high = LABEL_SHARE
-        yield Finding(
-            "balance", "all items", f"{share:.0%} of {sum(claims.values())} are grounded; keep it within {low:.0%}–{high:.0%}"
-        )
+        yield Finding("balance", "all items", f"{share:.0%} of {claims} are grounded; keep it within {low:.0%}–{high:.0%}")
 
 
 def _undescribed(data: Surveyed) -> Iterator[Finding]:

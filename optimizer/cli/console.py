@@ -32,11 +32,13 @@ def print_json(content: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers go to the right."""
+    """Print a table under its title; numbers go to the right."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=plain(title) or None, title_justify="left")
+    if title:
+        say(title)  # a table's own title would be wrapped to its width
+    table = Table()
     body = [[plain(cell) for cell in row] for row in rows]
     for index, name in enumerate(columns):
         numeric = bool(body) and all(re.fullmatch(r"[-+\d.,%/ –]*", row[index]) for row in body)

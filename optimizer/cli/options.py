@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Data = Annotated[str | None, typer.Option(help="A data file (docs/data.md) or a shipped data set.", show_default="starter")]
 Format = Annotated[str | None, typer.Option(help="The data's format; recognised from the file if left out.")]
-FormatOptions = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE of the format; see optimizer data list.")]
+FormatOptions = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE of the format; see optimizer data show.")]
 Model = Annotated[str | None, typer.Option(help="An embedded model, or with --base-url the served name.")]
 BaseUrl = Annotated[str | None, typer.Option(help="An OpenAI-compatible server that is running, e.g. http://localhost:8000/v1.")]
 Prompts = Annotated[str | None, typer.Option(help="Folder of prompts to start from: <persona>/seed.md or <persona>.md.")]

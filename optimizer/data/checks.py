@@ -25,6 +25,7 @@ CLUSTER_ITEMS = (2, 4)
 RATIONALE_WORDS = 40
 # A contrast may change this share of a claim's words: a name, a clause, a figure in words.
 CONTRAST_SHARE = 0.5
+NO_LABEL = "no label"
 
 
 class Severity(StrEnum):
@@ -161,6 +162,6 @@ CHECKS: dict[str, Callable[[Sequence[Item]], Iterator[Finding]]] = {
 }
 
 
-def label_counts(items: Iterable[Item]) -> Counter[str]:
-    """How many items each label has."""
-    return Counter(str(item.label) for item in items)
+def answer_counts(items: Iterable[Item]) -> dict[str, int]:
+    """How many items each answer has, by name: a label, `choice A`, or the task of questions that are no choice."""
+    return dict(sorted(Counter(item.stratum or NO_LABEL for item in items).items()))

@@ -69,7 +69,10 @@ def stream_data(path: Path, loading: Loading, format: str = "") -> tuple[Iterato
     """The same one item at a time, at flat memory, and the format's name; arguments and errors are those of load_data."""
     path = path / "items.jsonl" if (path / "items.jsonl").is_file() else path
     if not path.exists():
-        raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
+        raise UserError(
+            f"{path}: no such data file; give a .jsonl, .json, .csv or .parquet file, a folder of them, or a name that "
+            "optimizer data list has"
+        )
     chosen = OWN if loading.columns and not format else recognise(path, format)
     if loading.columns and chosen is not OWN:
         raise UserError(f"{path}: --columns is for data in our own format, but the format is {chosen.name}; leave one away")

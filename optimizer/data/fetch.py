@@ -56,7 +56,7 @@ class NotFetched(UserError):
     """A benchmark's file is not there; `benchmark` is the name to fetch it by."""
 
     def __init__(self, benchmark: str, path: Path) -> None:
-        super().__init__(f"{benchmark}: {path} is not there; run optimizer data fetch {benchmark}")
+        super().__init__(f"{benchmark} is not fetched: {path} is not there; run optimizer data fetch {benchmark}")
         self.benchmark = benchmark
 
 
@@ -84,7 +84,10 @@ def fetch(benchmark: Benchmark, folder: Path, report: Report, accept: bool = Fal
 
     if not benchmark.files:
         raise UserError(f"{benchmark.title}: has no files to fetch")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written ({error.strerror}); choose another folder with --to") from error
     with filelock.FileLock(folder / ".lock"):
         lock = _check_present(benchmark, folder, _read_lock(folder), accept)
         missing = [file for file in benchmark.files if not _is_there(file, folder, lock)]
@@ -120,6 +123,16 @@ def fetched_path(benchmark: Benchmark, part: str = "") -> Path:
         raise NotFetched(benchmark.name, path)
     _refuse_changed(benchmark, folder, _changed(folder, lock, _names_under(name, folder, lock)))
     return path
+
+
+def parts(benchmark: Benchmark) -> list[str]:
+    """What each file is called behind the benchmark's name: its split where that leads to it, else its name without ending."""
+    folder = benchmark_folder(benchmark)
+    lock = _read_lock(folder)
+    return [
+        file.split if file.split and _chosen(benchmark, folder, lock, file.split) == file.name else Path(file.name).stem
+        for file in benchmark.files
+    ]
 
 
 def _fetch_missing(
@@ -247,7 +260,10 @@ def _chosen(benchmark: Benchmark, folder: Path, lock: Lock, part: str) -> str:
     by_split = [file.name for file in benchmark.files if file.split == part]
     found = [name for name in [*names, *inner] if part in _calls(name)] + by_split
     if not found:
-        raise UsageError(f"{benchmark.name}: has no part {part!r}; its parts are {', '.join(names)}")
+        absent = [name for name in names if name.endswith("/") and not _names_under(name, folder, lock)]
+        if absent:  # the part may be in it
+            raise NotFetched(benchmark.name, folder / absent[0])
+        raise UsageError(f"{benchmark.name}: has no part {part!r}; its parts are {', '.join(parts(benchmark))}")
     return found[0]
 
 

@@ -81,10 +81,10 @@ def places(data: Surveyed, sizes: Sizes) -> Sides:
 
 
 def _strata(data: Surveyed, items: NDArray[np.int64], by_category: bool) -> Counter[Hashable]:
-    labels = data.label[items].tolist()
-    counts: Counter[Hashable] = Counter(labels)
+    strata = data.stratum[items].tolist()
+    counts: Counter[Hashable] = Counter(strata)
     if by_category:
-        counts.update((label, category) for label, category in zip(labels, data.category[items].tolist(), strict=True))
+        counts.update((stratum, category) for stratum, category in zip(strata, data.category[items].tolist(), strict=True))
     return counts
 
 
@@ -104,13 +104,17 @@ def leaks(data: Surveyed, place: Sides) -> Iterator[Finding]:
     pairs = distinct[similar_pairs(data.signatures[used[distinct]], side[distinct])]
     near = [(int(one), int(other)) for one, other in pairs[pairs[:, 0] < pairs[:, 1]][:_EXAMPLES]]
     for severity, groups, problem in (
-        (Severity.ERROR, same, "the same claim with the same evidence is in two splits"),
+        (Severity.ERROR, same, "the same claim or question with the same evidence is in two splits"),
         (
             Severity.WARNING,
             Groups(np.setdiff1d(claims.items, same.items), other_evidence),
-            "the same claim, but for case and punctuation, is in two splits",
+            "the same claim or question, but for case and punctuation, is in two splits",
         ),
-        (Severity.WARNING, Groups(pairs[:, 0], near), f"claims of two splits are nearly the same (similarity {SIMILAR} or more)"),
+        (
+            Severity.WARNING,
+            Groups(pairs[:, 0], near),
+            f"claims or questions of two splits are nearly the same (similarity {SIMILAR} or more)",
+        ),
         (Severity.WARNING, differing(data.evidence[used], side), "the same evidence is in two splits, under two clusters"),
     ):
         if len(groups.items):
@@ -122,14 +126,14 @@ def contradictions(data: Surveyed) -> Iterator[Finding]:
     """Items that ask the same of the same evidence: an error where their labels differ, else worth a look."""
     found = differing(data.asked, data.gold)
     if len(found.items):
-        problem = "the same claim and evidence have different labels; decide which is right"
+        problem = "the same claim or question with the same evidence has different labels or answers; decide which is right"
         yield finding(data, "contradiction", Severity.ERROR, len(found.items), found.examples, problem)
     whole = data.asked * np.uint64(3) + data.gold
     order = np.argsort(whole, kind="stable")
     again = np.flatnonzero(whole[order][1:] == whole[order][:-1])
     if len(again):
         pairs = [(int(order[each]), int(order[each + 1])) for each in again[:_EXAMPLES]]
-        problem = "another item has the same claim, evidence and label; one of them is enough"
+        problem = "another item asks the same, with the same label or answer; one of them is enough"
         yield finding(data, "repeat", Severity.WARNING, len(again), pairs, problem)
 
 

@@ -7,18 +7,15 @@ claim are questions: `questions` reads them.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from optimizer.data.characters import MISSING_WORDS, is_blank, refused_character
-from optimizer.data.item import Item, Label
+from optimizer.data.fields import Row, cell_value, digest, emptiness, is_missing, required_text, text_of
+from optimizer.data.item import Item, Label, Task
 from optimizer.data.labels import label_name, normalise_label, overrides_of, read_label
-from optimizer.data.questions import QUESTION_FIELDS, is_question, question_item
+from optimizer.data.questions import QUESTION_FIELDS, asked, is_question
 from optimizer.data.rows import read_rows
 from optimizer.data.splits import SPLIT_NAMES
 from optimizer.errors import UserError
@@ -87,7 +84,7 @@ def read_items(
             if first != place:
                 other, at = files[first // _MOST_LINES], first % _MOST_LINES
                 where = f"line {at}" if other == file else f"line {at} of {other}"
-                raise UserError(f"{file}, line {line}: {_used_twice(item, _text(row, names['id']), where)}")
+                raise UserError(f"{file}, line {line}: {_used_twice(item, text_of(row, names['id']), where)}")
             if labels_read is not None and item.label is not None:
                 labels_read[label_name(row[names["label"]])] = item.label
             yield item
@@ -117,69 +114,24 @@ def _column_names(columns: Mapping[str, str]) -> dict[str, str]:
     return {field: columns.get(field, field) or _UNREAD for field in FIELDS}
 
 
-def _missing(value: object) -> bool:
-    return (
-        value is None or (isinstance(value, float) and math.isnan(value)) or (isinstance(value, str) and value in MISSING_WORDS)
-    )
-
-
-def _text(row: Mapping[str, Any], column: str) -> str:
-    value = row.get(column)
-    if isinstance(value, str):
-        if fault := refused_character(value):
-            raise ValueError(f"column {column!r} {fault}")
-        return "" if value in MISSING_WORDS else value
-    if _missing(value):
-        return ""
-    if isinstance(value, (dict, list, bool, bytes)) or (isinstance(value, float) and math.isinf(value)):
-        raise ValueError(f"column {column!r} must be text, but is a {type(value).__name__}")
-    return str(value)
-
-
-def _required(row: Mapping[str, Any], column: str) -> str:
-    if column not in row:
-        raise ValueError(f"has no column {column!r}; it has {', '.join(map(str, row))}; rename with --columns FIELD=NAME")
-    text = _text(row, column)
-    if is_blank(text):
-        raise ValueError(f"column {column!r} {_emptiness(row[column])}")
-    return text
-
-
-def _emptiness(value: object) -> str:
-    if isinstance(value, str) and value in MISSING_WORDS:
-        return f"holds {value!r}, which is how programs write a missing value; fill it in, or take the row out"
-    return "is empty"
-
-
-def _evidence(row: Mapping[str, Any], column: str) -> tuple[str, ...]:
-    value = row.get(column)
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        value = _cell_list(value.strip(), column)
+def _evidence(row: Row, column: str, required: bool) -> tuple[str, ...]:
+    value = cell_value(row.get(column), column)
     if isinstance(value, (list, tuple)):
         for number, passage in enumerate(value, 1):
             if not isinstance(passage, str):
                 raise ValueError(f"column {column!r} must be text or a list of texts; entry {number} is {passage!r:.40}")
-            if fault := (passage in MISSING_WORDS and _emptiness(passage)) or refused_character(passage):
+            if fault := (passage in MISSING_WORDS and emptiness(passage)) or refused_character(passage):
                 raise ValueError(f"column {column!r}, entry {number}, {fault}")
         passages = tuple(passage for passage in value if passage.strip())
-        if all(map(is_blank, passages)):
+        if required and all(map(is_blank, passages)):
             raise ValueError(f"column {column!r} is empty")
         return passages
-    return (_required(row, column),)
+    text = required_text(row, column) if required else text_of(row, column)
+    return () if is_blank(text) else (text,)
 
 
-def _cell_list(text: str, column: str) -> object:
-    """A list that was written into one cell as JSON, or the text itself where it merely begins with a bracket."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        if text[1:2] in ("'", '"') and text.endswith(("']", '"]')):
-            raise ValueError(f'column {column!r} looks like a list but is no JSON; write ["one", "two"]') from error
-        return text
-
-
-def _split(row: Mapping[str, Any], column: str) -> str:
-    name = _text(row, column).strip()
+def _split(row: Row, column: str) -> str:
+    name = text_of(row, column).strip()
     if name and name.lower() not in SPLIT_NAMES:
         raise ValueError(
             f"split {name!r} is none of {', '.join(SPLIT_NAMES)}; rename it, or leave the column unread with --columns split="
@@ -187,33 +139,41 @@ def _split(row: Mapping[str, Any], column: str) -> str:
     return name
 
 
-def _item(row: Mapping[str, Any], names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
-    if is_question(row, names):
-        return replace(question_item(row, names, require_label), split=_split(row, names["split"]))
-    claim, evidence = _required(row, names["claim"]), _evidence(row, names["evidence"])
-    label = None
-    given = row.get(names["label"])
-    # A map may give even "None" a meaning.
-    mapped = bool(overrides) and isinstance(given, str) and normalise_label(given) in overrides
-    if mapped or not _missing(given):
-        label = read_label(given, overrides)
-    elif require_label:
-        _required(row, names["label"])
+def _item(row: Row, names: Mapping[str, str], overrides: Mapping[str, Label], require_label: bool) -> Item:
+    asks = is_question(row, names)
+    text = required_text(row, names["question" if asks else "claim"])
+    evidence = _evidence(row, names["evidence"], required=not asks)
+    task, choices, answers = asked(row, names, require_label) if asks else (Task.CLAIM, (), ())
+    content = [text, choices, evidence] if asks else [text, evidence]
     return Item(
-        id=_text(row, names["id"]) or "item-" + _digest(json.dumps([claim, evidence])),
-        claim=claim,
+        id=text_of(row, names["id"]) or "item-" + digest(json.dumps(content)),
+        claim=text,
         evidence=evidence,
-        label=label,
-        # Without a cluster of its own, an item shares one with those that are judged on the same evidence.
-        cluster=_text(row, names["cluster"]) or GENERATED_CLUSTER + _digest("\n".join(evidence)),
-        source=_text(row, names["source"]),
-        category=_text(row, names["category"]),
-        domain=_text(row, names["domain"]),
-        difficulty=_text(row, names["difficulty"]),
-        rationale=_text(row, names["rationale"]),
+        label=None if asks else _label(row, names["label"], overrides, require_label),
+        cluster=text_of(row, names["cluster"]) or _cluster_of(text, evidence),
+        source=text_of(row, names["source"]),
+        category=text_of(row, names["category"]),
+        domain=text_of(row, names["domain"]),
+        difficulty=text_of(row, names["difficulty"]),
+        rationale=text_of(row, names["rationale"]),
+        task=task,
+        choices=choices,
+        answers=answers,
         split=_split(row, names["split"]),
     )
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+def _label(row: Row, column: str, overrides: Mapping[str, Label], required: bool) -> Label | None:
+    given = row.get(column)
+    # A map may give even "None" a meaning.
+    mapped = bool(overrides) and isinstance(given, str) and normalise_label(given) in overrides
+    if mapped or not (is_missing(given) or (isinstance(given, str) and is_blank(given))):
+        return read_label(given, overrides)
+    if required:
+        required_text(row, column)
+    return None
+
+
+def _cluster_of(text: str, evidence: tuple[str, ...]) -> str:
+    """Items without a cluster of their own share one if they have the same evidence, or without any ask the very same."""
+    return GENERATED_CLUSTER + digest("\n".join(evidence)) if evidence else f"question-{digest(text)}"

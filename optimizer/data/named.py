@@ -21,6 +21,8 @@ def benchmarks() -> dict[str, Benchmark]:
 def benchmark(name: str) -> Benchmark:
     """The benchmark of that name. Raises UsageError listing the names there are."""
     known = benchmarks()
+    if name in {entry.name for entry in FORMATS} - set(known):
+        raise UsageError(f"{name} has no files to fetch; optimizer data show {name} says what it is")
     if name not in known:
         raise UsageError(f"unknown benchmark {name!r}; known are {', '.join(known)}")
     return known[name]

@@ -34,7 +34,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         UserError: there is no such file, its kind is not read, or a row is bad; the message names file and line.
     """
     if not path.exists():
-        raise UserError(f"{path}: no such data file; give a .jsonl, .csv or .parquet file of claims with evidence")
+        raise UserError(f"{path}: no such data file")
     zipped = path.suffix.lower() == ".gz"
     kind = (path.with_suffix("") if zipped else path).suffix.lower()
     reader = _READERS.get(kind)
@@ -185,10 +185,14 @@ def _check_end(array: _Array, end: int) -> None:
             return
 
 
-def _csv_rows(path: Path) -> Iterator[Row]:
+def csv_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of every row of a CSV file, a header among them, with the line that the row begins on; no blank lines.
+
+    Raises:
+        UserError: a row is bad; the message names file and line.
+    """
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader((text for _, text in text_lines(path)), strict=True)
-    header: list[str] | None = None
     while True:
         start = reader.line_num + 1
         try:
@@ -197,18 +201,23 @@ def _csv_rows(path: Path) -> Iterator[Row]:
             return
         except csv.Error as error:
             raise UserError(f"{path}, line {start}: not CSV ({_csv_fault(str(error), start)})") from error
-        if not cells:
-            continue
+        if cells:
+            yield start, cells
+
+
+def _csv_rows(path: Path) -> Iterator[Row]:
+    header: list[str] | None = None
+    for line, cells in csv_cells(path):
         if header is None:
-            header = _header(path, start, cells)
+            header = _header(path, line, cells)
             continue
         if len(cells) != len(header):
             more = len(cells) > len(header)
             raise UserError(
-                f"{path}, line {start}: has {'more' if more else 'fewer'} cells than the header has columns ({len(cells)}, not "
+                f"{path}, line {line}: has {'more' if more else 'fewer'} cells than the header has columns ({len(cells)}, not "
                 f"{len(header)}); {'quote cells with commas' if more else 'a cell or its comma is missing'}"
             )
-        yield start, {name: cell if cell else None for name, cell in zip(header, cells, strict=True)}
+        yield line, {name: cell if cell else None for name, cell in zip(header, cells, strict=True)}
 
 
 def _header(path: Path, line: int, cells: list[str]) -> list[str]:

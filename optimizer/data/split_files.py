@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from optimizer.data.checks import by_cluster, label_counts
+from optimizer.data.checks import answer_counts, by_cluster
+from optimizer.data.convert import to_jsonl
 from optimizer.data.item import Item, items_hash
 from optimizer.data.splits import SHARES, Sizes, Splits
 from optimizer.errors import UserError
@@ -19,14 +19,8 @@ from optimizer.prompts.files import write_text
 MANIFEST = "manifest.json"
 
 
-def item_record(item: Item) -> dict[str, Any]:
-    """An item as a row of our own format, which reads back as the same item; fields that say nothing are left out."""
-    record = {name: value for name, value in asdict(item).items() if value not in ("", (), None)}
-    return record if item.choices or item.answers else {name: record[name] for name in record if name != "task"}
-
-
 def manifest_of(splits: Splits, source: str, seed: int, sizes: Sizes) -> dict[str, Any]:
-    """What a division is: where from, how drawn, and of each split the items, clusters, labels and content hash."""
+    """What a division is: where from, how drawn, and of each split the items, clusters, answers and content hash."""
     parts: dict[str, tuple[Item, ...]] = {split: getattr(splits, split) for split in SHARES}
     everything = [item for members in parts.values() for item in members]
     return {
@@ -41,7 +35,7 @@ def manifest_of(splits: Splits, source: str, seed: int, sizes: Sizes) -> dict[st
                 "file": f"{split}.jsonl",
                 "items": len(members),
                 "clusters": len(by_cluster(members)),
-                "labels": dict(sorted(label_counts(members).items())),
+                "answers": answer_counts(members),
                 "hash": items_hash(members),
             }
             for split, members in parts.items()
@@ -59,15 +53,12 @@ def write_splits(folder: Path, splits: Splits, manifest: dict[str, Any]) -> None
         raise UserError(f"{folder}: exists already; choose another folder, or take that one away first")
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
+        temporary.mkdir(parents=True)
         for split in SHARES:
-            write_text(temporary / f"{split}.jsonl", _lines(getattr(splits, split), split))
+            write_text(temporary / f"{split}.jsonl", to_jsonl(replace(item, split=split) for item in getattr(splits, split)))
         write_text(temporary / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
         os.replace(temporary, folder)
     except OSError as error:
         raise UserError(f"{folder}: cannot be written ({error.strerror or error}); choose another folder") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _lines(items: Iterable[Item], split: str) -> str:
-    return "".join(json.dumps({**item_record(item), "split": split}, ensure_ascii=False) + "\n" for item in items)

@@ -241,5 +241,5 @@ def _check(chosen: dict[str, tuple[Item, ...]], items: int, clusters: int) -> No
             what = "is empty" if not members else f"holds only the label {next(iter(labels))}"
             raise UserError(
                 f"the {split} split {what}: {items} items in {clusters} clusters are too few to divide by cluster; "
-                "give data with more clusters, and both labels in them"
+                f"give data with more clusters{', and both labels in them' if labels else ''}"
             )

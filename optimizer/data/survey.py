@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from array import array
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.data.characters import suspicious_kinds
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.item import Item, Task
 from optimizer.data.loaders import GENERATED_CLUSTER
 from optimizer.data.near import Signatures, SignatureStore, words_of
 from optimizer.data.splits import SPLIT_NAMES, order_key
@@ -79,10 +78,9 @@ class Surveyed:
         asked: hash of all that is asked, sign by sign but for spaces: claim, evidence, choices.
         gold: hash of the label, or of a question's answers.
         cluster: the first 8 bytes of what splits order clusters by; equal for items of one cluster.
-        label, category: codes; `labels` has the label of each code.
+        stratum, category: codes; `strata` has the stratum of each code: a label, `choice A`, the task of other questions.
         own: code of the split where the authors put it, `splits` has their names ("" for none).
         signatures: (items, 64), of the claims.
-        answers: gold label, letter of a choice, or task -> items.
         noted: fault -> its items.
     """
 
@@ -93,13 +91,12 @@ class Surveyed:
     asked: Hashes
     gold: Hashes
     cluster: Hashes
-    label: Codes
-    labels: list[Label | None]
+    stratum: Codes
+    strata: list[str | None]
     category: Codes
     own: Codes
     splits: list[str]
     signatures: Signatures
-    answers: Counter[str]
     noted: dict[str, Noted]
 
     def __len__(self) -> int:
@@ -118,10 +115,9 @@ class Survey:
         self.seed, self.fits = seed, fits
         self._ids, self._names = Names(), Names()
         self._hashes = {name: array("Q") for name in ("claim", "evidence", "asked", "gold", "cluster")}
-        self._label = _Codes[Label | None]()
+        self._stratum = _Codes[str | None]()
         self._category, self._own = _Codes[str](), _Codes[str]()
         self._signatures = SignatureStore()
-        self._answers: Counter[str] = Counter()
         self._noted: dict[str, Noted] = {}
 
     def add(self, item: Item) -> None:
@@ -141,37 +137,30 @@ class Survey:
             ("cluster", int.from_bytes(order_key(self.seed, item.cluster)[:8], "big")),
         ):
             self._hashes[name].append(value)
-        self._label.append(item.label)
+        self._stratum.append(item.stratum)
         self._category.append(item.category)
         own = item.split.strip().lower()
         self._own.append(SPLIT_NAMES.get(own, own))
-        self._answers[_answer(item)] += 1
         self._note_faults(item)
 
     def done(self) -> Surveyed:
         """What was collected. No item can be added after it."""
         hashes = {name: np.frombuffer(values, dtype=np.uint64) for name, values in self._hashes.items()}
-        label, labels = self._label.done()
+        stratum, strata = self._stratum.done()
         own, splits = self._own.done()
         return Surveyed(
-            self._ids, self._names, **hashes, label=label, labels=labels, category=self._category.done()[0],
-            own=own, splits=splits, signatures=self._signatures.signatures(), answers=self._answers, noted=self._noted,
+            self._ids, self._names, **hashes, stratum=stratum, strata=strata, category=self._category.done()[0],
+            own=own, splits=splits, signatures=self._signatures.signatures(), noted=self._noted,
         )  # fmt: skip
 
     def _note_faults(self, item: Item) -> None:
         faults = [f"has {kind}" for kind in {*suspicious_kinds(item.claim), *suspicious_kinds(item.evidence_text)}]
         faults += ["context"] * (not self.fits(item))
         faults += ["cluster"] * (_GENERATED.fullmatch(item.cluster) is not None)
-        faults += [name for name in _DESCRIBED if not getattr(item, name).strip()]
+        if item.task is Task.CLAIM:
+            faults += [name for name in _DESCRIBED if not getattr(item, name).strip()]
         for fault in faults:
             self._noted.setdefault(fault, Noted(item.id)).number += 1
-
-
-def _answer(item: Item) -> str:
-    """What the balance counts an item by: few values in any data set."""
-    if item.task is Task.CLAIM:
-        return str(item.label) if item.label else "no label"
-    return item.answers[0] if item.task is Task.CHOICE and item.answers else f"{item.task} questions"
 
 
 def _hash(text: str) -> int:

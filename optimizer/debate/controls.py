@@ -25,7 +25,8 @@ _SELF_CONSISTENCY_TEMPERATURE = 0.7
 class Control(StrEnum):
     """SINGLE asks once at the panel's temperature; SELF_CONSISTENCY asks as often as a debate does, at .7.
 
-    CLAIM_ONLY asks once and hides the evidence: what it gets right above chance, a data set gives away by its claims alone.
+    CLAIM_ONLY asks once and hides the evidence: what it gets right above chance, a data set gives away by its claims alone, or of
+    questions, with their choices if they have some, the model knows by itself.
     """
 
     SINGLE = "single"

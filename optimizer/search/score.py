@@ -21,6 +21,7 @@ from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.debate.verdict import Verdict
+from optimizer.errors import UsageError
 from optimizer.models.ledger import Ledger
 from optimizer.prompts.library import chosen_library
 from optimizer.runs.folder import RunFolder, open_run
@@ -77,10 +78,16 @@ async def evaluate_panel(
 
     Raises:
         UserError: data, prompts or server are not right, or the endpoint is gone.
+        UsageError: the claim-only control is asked for where there is no evidence to hide.
     """
     watcher = watcher or Silent()
     library = chosen_library(settings)
     data = chosen_data(settings)
+    if Control.CLAIM_ONLY in controls and not any(item.evidence for item in data.items):
+        raise UsageError(
+            f"--control {Control.CLAIM_ONLY} asks without the evidence, but the questions of {settings.data} have none: it would "
+            f"ask just what {Control.SINGLE} asks; take that"
+        )
     items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol, panel = Protocol.of(settings.protocol), Candidate(library.seeds)
     planned = await plan_panel(settings, library.personas, items)

@@ -12,9 +12,10 @@ import pytest
 from optimizer.analysis import check
 from optimizer.analysis.check import Checked, check_file
 from optimizer.config import load_settings
-from optimizer.data.checks import Finding, Severity
-from optimizer.data.item import Item, Label
-from optimizer.data.split_files import item_record
+from optimizer.data.checks import Finding, Severity, answer_counts
+from optimizer.data.convert import item_record
+from optimizer.data.item import Item, Label, Task
+from optimizer.data.splits import split_items
 
 PLACES = [
     f"{first}{last}" for first in ("North", "South", "East", "West", "Old", "New") for last in ("ham", "ford", "by", "ley", "ton")
@@ -89,8 +90,8 @@ def divided() -> list[Item]:
 @pytest.mark.parametrize(
     ("change", "severity", "number", "problem"),
     [
-        ({}, Severity.ERROR, 2, "the same claim with the same evidence is in two splits"),
-        ({"evidence": ("Other evidence.",)}, Severity.WARNING, 2, "the same claim, but for case and punctuation"),
+        ({}, Severity.ERROR, 2, "the same claim or question with the same evidence is in two splits"),
+        ({"evidence": ("Other evidence.",)}, Severity.WARNING, 2, "the same claim or question, but for case and punctuation"),
         ({"claim": "Quite another claim."}, Severity.WARNING, 3, "the same evidence is in two splits, under two clusters"),
     ],
 )
@@ -185,3 +186,19 @@ def test_errors_come_first(tmp_path: Path) -> None:
     severities = [finding.severity for finding in checked(tmp_path, items).findings]
     assert severities == sorted(severities, key=[Severity.ERROR, Severity.WARNING].index)
     assert len(set(severities)) == 2
+
+
+@pytest.mark.parametrize("sizes", [{}, {"train": 0.3, "test": 0.3}])
+def test_the_splits_of_questions_are_those_that_a_run_draws(tmp_path: Path, sizes: dict[str, float]) -> None:
+    items = [
+        Item(f"q{i}", f"Which {i}?", (), None, f"k{i}", task=Task.CHOICE, choices=("x", "y", "z"), answers=("ABC"[i * i % 3],))
+        for i in range(60)
+    ]
+    result = checked(tmp_path, items, **{f"splits.{split}": sizes.get(split, 0) for split in ("train", "dev", "test")})
+    drawn = split_items(items, 0, sizes)
+    assert result.splits == {
+        split: {"choice A": 0, "choice B": 0, **answer_counts(members)}
+        for split, members in (("train", drawn.train), ("dev", drawn.dev), ("test", drawn.test))
+    }
+    assert result.answers == answer_counts(items) == {"choice A": 20, "choice B": 40}
+    assert not result.findings

@@ -12,6 +12,7 @@ from optimizer.data.loaders import load_items
 from tests.cli.test_cli import as_json, optimizer
 from tests.conftest import Scripted
 from tests.data.formats.published import FILES, vitaminc_row, write_lines
+from tests.data.test_question_formats import WINO
 from tests.search.test_job import judge
 
 
@@ -19,8 +20,10 @@ def test_list_names_every_format_with_its_label_map(tmp_path: Path) -> None:
     listed = {entry["name"]: entry for entry in as_json("data", "list", cwd=tmp_path)}
     assert set(listed) == {known.name for known in FORMATS}
     assert listed["wice"]["labels"]["partially_supported"] == "not_grounded"
+    assert listed["winogrande"]["parts"] == ["dev", "train", "train_debiased"]
     shown = optimizer("data", "list", cwd=tmp_path).stdout
-    assert "not_grounded: refutes" in shown
+    assert "train_debiased" in shown
+    assert "(annotations)" not in shown
 
 
 def test_show_says_how_a_file_is_read_and_what_is_left_out(tmp_path: Path) -> None:
@@ -38,8 +41,17 @@ def test_show_says_how_a_file_is_read_and_what_is_left_out(tmp_path: Path) -> No
     ):
         assert text in result.stdout
     counts = as_json("data", "show", "response.jsonl", "--label-map", "evident_conflict=grounded", cwd=tmp_path)
-    assert counts["by_label"] == {"grounded": 3, "not_grounded": 2}
+    assert counts["answers"] == {"grounded": 3, "not_grounded": 2}
     assert counts["labels"]["evident_conflict"] == "grounded"
+
+
+def test_show_has_the_choices_and_answers_of_questions(tmp_path: Path) -> None:
+    write_lines(tmp_path / "dev.jsonl", [json.loads(line) for line in WINO.splitlines()])
+    shown = optimizer("data", "show", "dev.jsonl", cwd=tmp_path).stdout
+    for text in ("answers: 1 choice A, 1 choice B", "  question: Ann", "  choices: A) Ann; B) Eve", "  answer: B) Eve"):
+        assert text in shown
+    assert "None" not in shown
+    assert "label" not in shown
 
 
 def test_show_describes_a_format_by_its_name(tmp_path: Path) -> None:

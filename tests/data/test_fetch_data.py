@@ -335,13 +335,15 @@ def test_data_by_name_is_the_fetched_file_and_a_part_of_it_by_its_name_or_split(
     monkeypatch.setattr(named, "benchmarks", lambda: {"tiny": benchmark})
     with pytest.raises(UserError, match=r"test\.jsonl is not there; run optimizer data fetch tiny"):
         data_path("tiny")
+    with pytest.raises(UserError, match=r"tiny is not fetched: .*data/test is not there"):
+        data_path("tiny:astronomy")
     folder = benchmark_folder(benchmark)
     fetch(benchmark, folder, quiet)
     assert data_path("tiny") == folder / "test.jsonl"
     assert data_path("tiny:train") == data_path("tiny:train_xl.jsonl") == folder / "train_xl.jsonl"
     assert data_path("tiny:astronomy") == folder / "data/test/astronomy_test.csv"
     assert data_path("tiny:dev") == folder / "data/test"
-    with pytest.raises(UsageError, match=r"tiny: has no part 'fly'; its parts are test\.jsonl, train_xl\.jsonl, data/test/"):
+    with pytest.raises(UsageError, match=r"tiny: has no part 'fly'; its parts are test, train, dev"):
         data_path("tiny:fly")
     (folder / "data/test/astronomy_test.csv").write_bytes(b"edited")
     with pytest.raises(UserError, match="is not what it was"):
@@ -358,17 +360,19 @@ def test_arithmetic_by_name_is_generated(home: Home, monkeypatch: pytest.MonkeyP
     assert data_path("arithmetic:n=5,form=2,seed=3").read_text(encoding="utf-8") == sums_text(Sums(2, 5, 3))
 
 
-def test_the_command_fetches_into_a_folder_and_lists(home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_command_fetches_into_a_folder(home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home.files = {"test.jsonl": TEXT}
     benchmark = tiny(home)
     monkeypatch.setattr(named, "benchmarks", lambda: {"tiny": benchmark})
     run = CliRunner()
-    before = json.loads(run.invoke(app, ["data", "fetch", "--list", "--json"]).stdout)
-    assert [(row["name"], row["licence"], row["fetched"]) for row in before] == [("tiny", "MIT", False)]
     result = run.invoke(app, ["data", "fetch", "tiny", "--to", str(tmp_path / "there")])
     assert result.exit_code == 0
     assert (tmp_path / "there/tiny/test.jsonl").read_bytes() == TEXT
     assert "licence: MIT" in result.stdout
+    onto_a_file = run.invoke(app, ["data", "fetch", "tiny", "--to", str(tmp_path / "there/tiny/test.jsonl")])
+    assert "cannot be written" in str(onto_a_file.exception)
+    generated = run.invoke(app, ["data", "fetch", "arithmetic"])
+    assert "arithmetic has no files to fetch" in str(generated.exception)
     unknown = run.invoke(app, ["data", "fetch", "nothing"])
     assert isinstance(unknown.exception, UsageError)
     assert "unknown benchmark 'nothing'; known are tiny" in str(unknown.exception)
@@ -378,6 +382,8 @@ def test_the_command_generates_sums(tmp_path: Path) -> None:
     run, target = CliRunner(), tmp_path / "sums.jsonl"
     assert run.invoke(app, ["data", "generate", "arithmetic", "--form", "2", "--n", "4", "--to", str(target)]).exit_code == 0
     assert target.read_text(encoding="utf-8") == sums_text(Sums(2, 4, 0))
+    again = run.invoke(app, ["data", "generate", "arithmetic", "--to", str(target)])
+    assert "exists already" in str(again.exception)
     assert isinstance(run.invoke(app, ["data", "generate", "poems", "--to", str(target)]).exception, UsageError)
 
 

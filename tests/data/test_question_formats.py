@@ -7,21 +7,27 @@ import io
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from optimizer.data.formats.answers import answer_texts
+from optimizer.cli import app
+from optimizer.data.convert import to_jsonl
+from optimizer.data.fields import answer_texts
+from optimizer.data.formats import PUBLISHED as ALL_FORMATS
 from optimizer.data.formats.arithmetic import Sums, parse_sums, sums_text
 from optimizer.data.formats.base import Format, Loading
 from optimizer.data.formats.misinformation import passages
-from optimizer.data.formats.questions import QUESTION_FORMATS
+from optimizer.data.formats.questions import QuestionFormat
 from optimizer.data.item import Item, Task
-from optimizer.data.passages import PassageKind
+from optimizer.data.loaders import load_items
+from optimizer.data.passages import PassageKind, load_passages
 from optimizer.errors import UsageError, UserError
 
-FORMATS: dict[str, Format] = {entry.name: entry for entry in QUESTION_FORMATS}
+FORMATS: dict[str, Format] = {entry.name: entry for entry in ALL_FORMATS if isinstance(entry, QuestionFormat)}
 
 
 def as_csv(*rows: list[str]) -> str:
@@ -259,7 +265,7 @@ def test_winogrande_twins_are_one_cluster_and_unanswered_ones_are_reported(tmp_p
         ("winogrande:3ABC", ("B",), ("Ann", "Eve")),
         ("winogrande:3ABC", ("A",), ("Ann", "Eve")),
     ]
-    assert loading.left_out == {"no published answer": ["winogrande:9XYZ-1"]}
+    assert loading.left_out == {"no published answer": ["9XYZ-1"]}
     passed_on, _ = read(tmp_path, "winogrande", *VARIANTS["winogrande"])
     assert [(item.claim, item.choices, item.answers) for item in passed_on] == [
         ("Ann thanked Eve because _ had helped.", ("Ann", "Eve"), ("B",)),
@@ -282,7 +288,7 @@ def test_ethics_label_1_is_wrong_and_twins_are_one_cluster(tmp_path: Path) -> No
 def test_complexwebquestions_takes_all_answers_with_their_aliases(tmp_path: Path) -> None:
     items, loading = read(tmp_path, "complexwebquestions", *PUBLISHED["complexwebquestions"])
     assert [(item.id, item.answers, item.cluster, item.category, item.split) for item in items] == [
-        ("WebQTrn-1_a", ("Bern", "Berne", "Basel"), "webqsp:WebQTrn-1", "composition", "dev")
+        ("complexwebquestions:WebQTrn-1_a", ("Bern", "Berne", "Basel"), "complexwebquestions:WebQTrn-1", "composition", "dev")
     ]
     assert loading.left_out == {"no published answer": ["WebQTest-2_b"]}
 
@@ -295,6 +301,7 @@ def test_complexwebquestions_takes_all_answers_with_their_aliases(tmp_path: Path
         ({"answer": "Bern", "aliases": ["Berne"]}, ("Bern", "Berne")),
         ({"answer": ["Bern", "Basel"], "aliases": [["Berne"], []]}, ("Bern", "Basel", "Berne")),
         ([{"answer": None, "aliases": ["Berne"]}], ("Berne",)),
+        ([1998, 2.0, "None"], ("1998", "2", "None")),
         (None, ()),
         ([], ()),
     ],
@@ -306,11 +313,11 @@ def test_answers_may_be_written_in_several_ways(value: Any, texts: tuple[str, ..
 def test_misinformation_is_a_choice_with_options_and_a_text_without(tmp_path: Path) -> None:
     items, _ = read(tmp_path, "mint", *PUBLISHED["mint"])
     assert [(item.id, item.task, item.answers) for item in items] == [
-        ("E1", Task.CHOICE, ("A",)),
-        ("E2", Task.CHOICE, ("B",)),
-        ("C1", Task.TEXT, ("Bern", "Basel", "Berne")),
+        ("mint:E1", Task.CHOICE, ("A",)),
+        ("mint:E2", Task.CHOICE, ("B",)),
+        ("mint:C1", Task.TEXT, ("Bern", "Basel", "Berne")),
     ]
-    assert items[2].cluster == "webqsp:WebQTrn-1"
+    assert items[2].cluster == "mint:WebQTrn-1"
 
 
 def test_a_single_option_is_the_answer_itself(tmp_path: Path) -> None:
@@ -338,20 +345,20 @@ def test_answers_that_are_all_1_are_no_labels_until_gold_files_confirm_them(tmp_
     gold = tmp_path / "dev.jsonl"
     gold.write_text(WINO, encoding="utf-8")
     items, loading = read(tmp_path, "mint", "w.json", rows, first="1", gold=str(gold))
-    assert [(item.id, item.answers) for item in items] == [("W1", ("A",))]
+    assert [(item.id, item.answers) for item in items] == [("mint:W1", ("A",))]
     assert loading.left_out == {"the gold files say otherwise": ["W0"], "not in the gold files": ["W2"]}
 
 
 def test_passages_are_the_false_ones_in_every_style_and_the_irrelevant_true_one(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text(MINT, encoding="utf-8")
-    found = list(passages(path, only={"E2"}))
+    found = list(passages(path, only={"mint:E2"}))
     ours = ["plain", *STYLES[:-1], "unconstrained"]
     assert [(entry.kind, entry.style) for entry in found] == [
         *((PassageKind.FALSE, style) for style in ours),
         (PassageKind.IRRELEVANT_TRUE, "plain"),
     ]
-    assert {entry.item for entry in found} == {"E2"}
+    assert {entry.item for entry in found} == {"mint:E2"}
     assert len(list(passages(path))) == 30
 
 
@@ -382,20 +389,20 @@ def test_sums_by_name() -> None:
     [
         ("mmlu", "a_test.csv", MMLU + "one,two\n", r"a_test\.csv, line 4: has 2 cells"),
         ("mmlu", "a_test.csv", MMLU + "q,1,2,3,4,E\n", r"line 4: the answer is 'E'; it must be one of A, B, C, D"),
-        ("mmlu", "a_test.csv", MMLU + '"cut off', r"line 4: not CSV \(.*\); it may have been cut off"),
+        ("mmlu", "a_test.csv", MMLU + '"cut off', r"line 4: not CSV \(a quote that opens in the row of line 4 is never closed\)"),
         ("gsm8k", "test.jsonl", GSM8K + as_lines({"question": "q", "answer": "6"}), r"line 4: the answer has no line #### N"),
         ("gsm8k", "test.jsonl", as_lines({"question": "q", "answer": "#### six"}), r"line 1: .* is 'six', which is no number"),
-        ("gsm8k", "test.jsonl", as_lines({"answer": "#### 6"}), r"line 1: has no field 'question'; it has answer"),
+        ("gsm8k", "test.jsonl", as_lines({"answer": "#### 6"}), r"line 1: has no column 'question'; it has answer"),
         ("gsm8k", "test.jsonl", GSM8K + "{oops\n", r"line 4: not JSON"),
-        ("truthfulqa", "mc_task.json", TRUTHFUL_JSON[:-1], r"mc_task\.json: ends before its list does"),
+        ("truthfulqa", "mc_task.json", TRUTHFUL_JSON[:-1], r"mc_task\.json, line 1: the file ends before the array does"),
         (
             "truthfulqa", "mc.json", json.dumps([{"question": "q", "mc1_targets": {"a": 1, "b": 1}}]),
             r"line 1: mc1_targets has 2 right answers",
         ),
         ("winogrande", "dev.jsonl", WINO.replace('"2"', '"3"', 1), r"line 1: the answer is '3'; it must be 1 or 2"),
         ("ethics", "cm_test.csv", ETHICS + "2,x,True,False\n", r"line 6: the label is '2'"),
-        ("ethics", "cm_test.csv", ETHICS + "0,x\n", r"line 6: has 2 cells, but the header has 4 columns"),
-        ("complexwebquestions", "dev.json", CWQ.replace('"Bern"', "7"), r"line 2: an answer must be text, .* but is a int"),
+        ("ethics", "cm_test.csv", ETHICS + "0,x\n", r"line 6: has fewer cells than the header has columns \(2, not 4\)"),
+        ("complexwebquestions", "dev.json", CWQ.replace('"Bern"', "true"), r"line 2: column 'answer' must be text"),
         ("arithmetic", "s.jsonl", sums_text(Sums()).replace('"answer": "', '"answer": "9', 1), r"line 1: the answer of .* not 9"),
         ("mint", "m.json", MINT.replace('"answer": "1"', '"answer": "7"'), r"line 1: the answer '7' is none of the options"),
     ],
@@ -408,10 +415,10 @@ def test_a_bad_record_is_named_with_file_and_line(tmp_path: Path, name: str, fil
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("mmlu", {"shots": "few"}, "shots must be a whole number"),
-        ("truthfulqa", {"targets": "mc2"}, "TruthfulQA: option targets is 'mc2'; it can be mc1 or mc0"),
-        ("ethics", {"length": "medium"}, "option length is 'medium'; it can be all or short or long"),
-        ("mint", {"first": "2"}, "MINT: option first is '2'; it can be 0 or 1"),
+        ("mmlu", {"shots": "few"}, "option shots of format mmlu must be a whole number"),
+        ("truthfulqa", {"targets": "mc2"}, "option targets of format truthfulqa is 'mc2'; it can be mc1 or mc0"),
+        ("ethics", {"length": "medium"}, "option length of format ethics is 'medium'; it can be all or short or long"),
+        ("mint", {"first": "2"}, "option first of format mint is '2'; it can be 0 or 1"),
     ],
 )
 def test_a_bad_option_is_named(tmp_path: Path, name: str, options: dict[str, str], message: str) -> None:
@@ -439,3 +446,46 @@ def test_real_files_are_read_whole(name: str) -> None:
     assert len(items) >= 20
     assert not loading.left_out
     assert SAMPLES[name][1](items)
+
+
+@pytest.mark.parametrize("file", [*PUBLISHED.values(), *VARIANTS.values()], ids=lambda file: str(file[0]))
+def test_converted_questions_are_read_back_as_the_same_items(tmp_path: Path, file: tuple[str, str]) -> None:
+    (tmp_path / file[0]).write_text(file[1], encoding="utf-8")
+    items = load_items(tmp_path / file[0])
+    (tmp_path / "items.jsonl").write_text(to_jsonl(items), encoding="utf-8")
+    assert load_items(tmp_path / "items.jsonl") == items
+
+
+def test_choices_that_are_letters_or_stand_there_twice_survive_conversion(tmp_path: Path) -> None:
+    groups = as_csv(["Which group gives to all?", "O", "A", "B", "AB", "A"], ["Which is it?", "A", "B", "C", "D", "B"])
+    items, _ = read(
+        tmp_path,
+        "mmlu",
+        "blood_test.csv",
+        groups + as_csv(["Twice?", "B", "B", "A", "A", "D"], ["Same?", "A", "A", "C", "D", "A"]),
+    )
+    (tmp_path / "items.jsonl").write_text(to_jsonl(items), encoding="utf-8")
+    assert '"answer": ["A) O"]' in (tmp_path / "items.jsonl").read_text(encoding="utf-8")
+    assert load_items(tmp_path / "items.jsonl") == items
+
+
+def test_converting_keeps_the_passages_about_the_items_that_are_read(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text(MINT, encoding="utf-8")
+    result = CliRunner().invoke(app, ["data", "convert", str(tmp_path / "m.json"), "--to", str(tmp_path / "out/items.jsonl")])
+    assert result.exit_code == 0, result.output
+    assert load_passages(tmp_path / "out") == list(passages(tmp_path / "m.json"))
+    again = CliRunner().invoke(app, ["data", "convert", str(tmp_path / "out"), "--to", str(tmp_path / "two/items.jsonl")])
+    assert again.exit_code == 0, again.output
+    assert load_passages(tmp_path / "two") == load_passages(tmp_path / "out")
+    refused = CliRunner().invoke(app, ["data", "convert", str(tmp_path / "m.json"), "--to", str(tmp_path / "out/other.jsonl")])
+    assert "passages.jsonl exists already" in str(refused.exception)
+    assert not (tmp_path / "out/other.jsonl").exists()
+
+
+def test_questions_are_split_into_files_that_are_read_back(tmp_path: Path) -> None:
+    (tmp_path / "mc_task.json").write_text(TRUTHFUL_JSON, encoding="utf-8")
+    result = CliRunner().invoke(app, ["data", "split", str(tmp_path / "mc_task.json"), "--to", str(tmp_path / "parts")])
+    assert result.exit_code == 0, result.output
+    parts = load_items(tmp_path / "parts")
+    whole = {item.id: item for item in load_items(tmp_path / "mc_task.json")}
+    assert {item.id: replace(item, split="") for item in parts} == whole

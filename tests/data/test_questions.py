@@ -30,6 +30,9 @@ def load(tmp_path: Path, *rows: dict[str, Any], **options: Any) -> list[Item]:
         ({"choices": CHOICES, "answer": "b"}, Task.CHOICE, ("B",)),
         ({"choices": CHOICES, "answer": "green"}, Task.CHOICE, ("B",)),
         ({"choices": CHOICES, "answer": ["red", "B"]}, Task.CHOICE, ("A", "B")),
+        ({"choices": CHOICES, "answer": "A) red"}, Task.CHOICE, ("A",)),
+        ({"choices": ["red", "red"], "answer": "B"}, Task.CHOICE, ("B",)),
+        ({"choices": ["None", "Some"], "answer": "None"}, Task.CHOICE, ("A",)),
         ({"choices": [1, 2.0, 3], "answer": 2}, Task.CHOICE, ("B",)),
         ({"choices": None, "answer": "160"}, Task.NUMBER, ("160",)),
         ({"answer": 12.0}, Task.NUMBER, ("12",)),
@@ -59,14 +62,17 @@ def test_a_row_with_a_question_is_of_the_task_that_its_answer_says(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"choices": CHOICES, "answer": "A"}, "'A' is the letter of one choice and the text of another"),
+        (
+            {"choices": CHOICES, "answer": "A"},
+            "'A' could mean the choices A and C, since a letter or a text stands there for two; write it in full, A) red",
+        ),
         (
             {"choices": CHOICES, "answer": "D"},
             "'D' is neither the letter nor the exact text of a choice; choices are red,",
         ),
         ({"choices": CHOICES, "answer": 0}, "'0' is neither the letter nor the exact text"),
         ({"choices": CHOICES, "answer": "gree"}, "'gree' is neither"),
-        ({"choices": ["red", "red"], "answer": "A"}, "'red' stands there twice"),
+        ({"choices": ["red", "red"], "answer": "red"}, "'red' could mean the choices A and B"),
         ({"choices": ["red"], "answer": "A"}, "has 1 choices; give 2 to 26"),
         ({"choices": "red, green", "answer": "A"}, "column 'choices' must be a list of texts"),
         ({"choices": ["red", None], "answer": "A"}, "column 'choices' must be a list of texts"),
@@ -79,6 +85,9 @@ def test_a_row_with_a_question_is_of_the_task_that_its_answer_says(
         ({"answer": True}, "column 'answer' must be text, but is a bool"),
         ({"answer": [["a"]]}, "a list of answers holds texts and numbers"),
         ({"answer": {"text": "x"}}, "has the fields answer and aliases, but has text"),
+        ({"answer": "a\0b"}, "column 'answer' holds a NUL at character 2"),
+        ({"choices": ["a", "b\ud83d"], "answer": "A"}, "column 'choices' holds half of a surrogate pair"),
+        ({"answer": "x", "evidence": ["E", None]}, "column 'evidence' must be text or a list of texts; entry 2 is None"),
     ],
 )
 def test_what_could_mean_two_things_or_nothing_is_an_error_with_its_line(

@@ -268,7 +268,7 @@ def test_written_splits_read_back_as_the_same_items_and_divide_in_the_same_way(t
         assert {item.content_hash for item in getattr(again, split)} == {item.content_hash for item in members}
         part = manifest["splits"][split]
         assert (part["items"], part["hash"]) == (len(members), items_hash(load_items(folder / part["file"])))
-        assert sum(part["labels"].values()) == len(members)
+        assert sum(part["answers"].values()) == len(members)
     with pytest.raises(UserError, match="exists already"):
         write_splits(folder, splits, manifest)
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from optimizer.analysis.claim_only import words_alone
-from optimizer.data.checks import CATEGORIES, CHECKS, by_cluster, label_counts, words_changed
+from optimizer.data.checks import CATEGORIES, CHECKS, answer_counts, by_cluster, words_changed
 from optimizer.data.item import Item
 from optimizer.data.loaders import load_items
 from optimizer.data.passages import PassageKind, check_passages, load_filler, load_passages
@@ -31,7 +31,7 @@ def test_it_is_large_and_wide_enough(starter: list[Item]) -> None:
     assert len({item.domain for item in starter}) >= 12
     assert {item.category for item in starter} == set(CATEGORIES)
     assert min(Counter(item.difficulty for item in starter).values()) >= 100
-    counts = label_counts(starter)
+    counts = answer_counts(starter)
     assert counts["grounded"] == counts["not_grounded"]
 
 

@@ -22,7 +22,7 @@ from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate, debate_from_json
 from optimizer.debate.render import render_claim_alone, render_turn
 from optimizer.debate.verdict import Outcome, Verdict
-from optimizer.errors import UserError
+from optimizer.errors import UsageError, UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.chat import ChatRequest
 from optimizer.models.client import ChatClient
@@ -330,7 +330,10 @@ def rows(count: int) -> list[dict[str, Any]]:
         elif i % 3 == 1:
             found.append({**base, "question": f"Number {i}: say {i}", "choices": None, "answer": f"{i}.0"})
         else:
-            found.append({**base, "question": f"Number {i}: say word{i}", "answer": {"answer": f"The Word{i}", "aliases": ["w"]}})
+            answer = {"answer": f"The Word{i}", "aliases": ["w"]}
+            found.append(
+                {**base, "question": f"Number {i}: say word{i}", "answer": answer, "evidence": f"Somebody says word{i}."}
+            )
     return found
 
 
@@ -382,6 +385,14 @@ def test_an_evaluation_of_questions_has_shares_of_reading_and_no_recall(server: 
     assert (single["accuracy"]["right"], single["parsed_only"], single["parsed_debates"]) == (27, 1.0, 27)
     assert (arms["panel"]["accuracy"]["right"], arms["panel"]["parsed_only"], arms["panel"]["recall"]) == (27, 1.0, {})
     assert arms["self-consistency"]["reading"] == {"parsed": 27 * 6, "ambiguous": 6 * 6, "none": 3 * 6}
+
+
+def test_hiding_evidence_that_no_question_has_is_refused(server: Scripted, data: Path) -> None:
+    text = "\n".join(json.dumps({**row, "evidence": None}) for row in rows(6))
+    (data / "items.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"--control claim-only asks without the evidence, but the questions .* take that"):
+        asyncio.run(evaluate_panel(settings(server, data), [Control.CLAIM_ONLY]))
+    assert not (data / "runs").exists()
 
 
 def test_the_commands_work_on_questions(server: Scripted, data: Path) -> None:

@@ -19,7 +19,7 @@ from optimizer.stats.reselection import ReselectedGain, reselected_gain
 from optimizer.stats.selective import SelectiveCurve, selective_curve
 
 TRIALS, FOLDS = 2_000, 5
-_SAMPLE = 256  # drafts that chance may choose from: with more, the measured intervals did not change
+_SAMPLE = 256  # drafts that chance may choose from; with the first 40 of them its 95 % point was the same
 LEVEL = 0.05
 
 

@@ -11,6 +11,8 @@ from optimizer.cli import options
 if TYPE_CHECKING:
     from optimizer.analysis.check import Checked
 
+_ROWS = 20  # of findings of a check, before the rest is only counted
+
 
 def command(
     data: Annotated[str, typer.Argument(help="A data file or folder, or the name of a shipped data set.")] = "starter",
@@ -62,9 +64,12 @@ def command(
 
 
 def _print_checked(data: str, checked: Checked) -> None:
+    from collections import Counter
+
     from optimizer.analysis.card import WORDS
     from optimizer.analysis.check import SMALL
     from optimizer.cli.console import interval, print_table, say, share
+    from optimizer.data.item import Label
 
     sizes = checked.clusters
     answers = ", ".join(f"{answer} {count} ({share(count / checked.items)})" for answer, count in checked.answers.items())
@@ -79,8 +84,16 @@ def _print_checked(data: str, checked: Checked) -> None:
         whose = "as the data says" if checked.own_splits else "as a run would draw them"
         print_table(f"splits, {whose}", ["split", "items", *labels], rows)
     if checked.findings:
-        rows = [[finding.severity, finding.check, finding.where, finding.problem] for finding in checked.findings]
+        seen: Counter[tuple[str, str]] = Counter()
+        rows = []
+        for finding in checked.findings:
+            seen[finding.severity, finding.check] += 1
+            if seen[finding.severity, finding.check] <= _ROWS:
+                rows.append([finding.severity, finding.check, finding.where, finding.problem])
         print_table("", ["", "check", "where", "problem"], rows)
+        for (severity, check), count in seen.items():
+            if count > _ROWS:
+                say(f"{check}: {count - _ROWS} more {severity}s; --json prints all")
     warnings = len(checked.findings) - checked.errors
     say(f"{data}: {checked.errors} errors, {warnings} warnings.")
     if not checked.context:
@@ -88,7 +101,8 @@ def _print_checked(data: str, checked: Checked) -> None:
     if not checked.small:
         say(f"Contrasts, lengths and what claims alone give away are looked at in up to {SMALL} items.")
     elif checked.words is None:
-        say(f"The {WORDS} were not tried: that takes five clusters and both labels.")
+        if any(label in checked.answers for label in Label):
+            say(f"The {WORDS} were not tried: that takes five clusters and both labels.")
     else:
         overall = checked.words.overall
         verdict = "more than chance: the claims give labels away" if overall.low > 0.5 else "no more than chance"

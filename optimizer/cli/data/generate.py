@@ -23,4 +23,8 @@ def command(
 
     if kind != NAME:
         raise UsageError(f"nothing called {kind!r} can be generated; there is {NAME}")
-    say(f"wrote {generate_sums(Sums(form, count, seed), to)}")
+    if to.suffix.lower() != ".jsonl":
+        raise UsageError(f"--to {to}: must end in .jsonl, since JSON Lines are written")
+    if to.exists():
+        raise UsageError(f"--to {to}: exists already; choose another name, or take that file away first")
+    say(f"wrote {count} questions to {generate_sums(Sums(form, count, seed), to)}")

@@ -25,7 +25,7 @@ def command(
     config: options.Config = None,
     as_json: options.Json = False,
 ) -> None:
-    """Divide by cluster, labels in balance, and write train.jsonl, dev.jsonl, test.jsonl and manifest.json.
+    """Divide by cluster, labels and right choices in balance, and write train.jsonl, dev.jsonl, test.jsonl and manifest.json.
 
     Where the data has a split column, that division is kept. A run on the folder (--data DIR) uses these splits.
     """
@@ -47,11 +47,11 @@ def command(
         print_json({"folder": str(to), **manifest})
         return
     parts = manifest["splits"]
-    labels = sorted({label for part in parts.values() for label in part["labels"]})
+    answers = sorted({answer for part in parts.values() for answer in part["answers"]})
     rows = [
-        [name, part["items"], part["clusters"], *(part["labels"].get(label, 0) for label in labels), part["hash"]]
+        [name, part["items"], part["clusters"], *(part["answers"].get(answer, 0) for answer in answers), part["hash"]]
         for name, part in parts.items()
     ]
-    print_table(f"{to}", ["split", "items", "clusters", *labels, "hash"], rows)
+    print_table(f"{to}", ["split", "items", "clusters", *answers, "hash"], rows)
     left = len(items) - sum(part["items"] for part in parts.values())
     say(f"wrote {to}{f'; {left} of {len(items)} items are in no split' if left else ''}")

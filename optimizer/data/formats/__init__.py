@@ -8,19 +8,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from optimizer.data.formats.aggrefact import AggreFact
+from optimizer.data.formats.arithmetic import Arithmetic
 from optimizer.data.formats.base import Format
+from optimizer.data.formats.complexwebquestions import ComplexWebQuestions
 from optimizer.data.formats.composed import Composed
+from optimizer.data.formats.ethics import Ethics
 from optimizer.data.formats.fever_symmetric import FeverSymmetric
 from optimizer.data.formats.feverous import Feverous
 from optimizer.data.formats.fool_me_twice import FoolMeTwice
+from optimizer.data.formats.gsm8k import Gsm8k
 from optimizer.data.formats.halueval import HaluEval
+from optimizer.data.formats.misinformation import Misinformation
+from optimizer.data.formats.mmlu import Mmlu
 from optimizer.data.formats.own import Own
-from optimizer.data.formats.questions import QUESTION_FORMATS
 from optimizer.data.formats.ragtruth import RagTruth
 from optimizer.data.formats.sample import data_files, sample_of
 from optimizer.data.formats.scifact import SciFact, SciFactMirror
+from optimizer.data.formats.truthfulqa import TruthfulQa
 from optimizer.data.formats.vitaminc import VitaminC
 from optimizer.data.formats.wice import Wice, WiceOracle
+from optimizer.data.formats.winogrande import WinoGrande
 from optimizer.errors import UsageError, UserError
 
 PUBLISHED: tuple[Format, ...] = (
@@ -36,7 +43,14 @@ PUBLISHED: tuple[Format, ...] = (
     Feverous(),
     FoolMeTwice(),
     AggreFact(),
-    *QUESTION_FORMATS,
+    Mmlu(),
+    Gsm8k(),
+    TruthfulQa(),
+    Arithmetic(),
+    WinoGrande(),
+    Ethics(),
+    ComplexWebQuestions(),
+    Misinformation(),
 )
 OWN: Format = Own(PUBLISHED)
 FORMATS: tuple[Format, ...] = (OWN, *PUBLISHED)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from optimizer.data.fields import digest
 from optimizer.data.formats.base import RemoteFile, Sample
-from optimizer.data.formats.records import Reading, Record, RecordFormat, digest, text_of
+from optimizer.data.formats.records import Reading, Record, RecordFormat, text_of
 from optimizer.data.item import Item, Label
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-from optimizer.data.formats.base import Loading, RemoteFile, Sample
-from optimizer.data.formats.reading import Record, items_of, options_of, question, records, string
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.formats.base import Sample
+from optimizer.data.formats.questions import QuestionFormat
+from optimizer.data.formats.records import Reading, Record, text_of
+from optimizer.data.item import Item, Task
 from optimizer.errors import UsageError
 
 NAME = "arithmetic"
 BELOW = 30
 _TERMS = {1: 4, 2: 6}
-_COLUMNS = frozenset({"form", "numbers", "question", "answer"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def sums_text(sums: Sums) -> str:
             continue
         seen.add(numbers)
         record = {
-            "id": f"arithmetic:{sums.form}:{sums.seed}:{len(lines)}",
+            "id": f"{sums.form}:{sums.seed}:{len(lines)}",
             "form": sums.form,
             "numbers": numbers,
             "question": f"What is {_expression(numbers)}?",
@@ -73,42 +72,27 @@ def sums_text(sums: Sums) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Arithmetic:
-    """Every sum is its own cluster."""
+class Arithmetic(QuestionFormat):
+    """Every sum is its own cluster, and is worked out again when it is read."""
 
     name = NAME
-    title = "Arithmetic"
+    title = "generated sums"
     task = Task.NUMBER
     licence = "generated here, nobody's"
-    home = "generated here, by its name or optimizer data generate arithmetic"
-    files: tuple[RemoteFile, ...] = ()
-    labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {}
+    home = "its name, or optimizer data generate arithmetic"
 
     def recognises(self, sample: Sample) -> bool:
-        """By its columns."""
-        return sample.columns >= _COLUMNS
+        return {"form", "numbers", "question", "answer"} <= sample.columns
 
-    def items(self, path: Path, loading: Loading) -> Iterator[Item]:
-        """The sums of one file, each worked out again."""
-        options_of(self.title, self.options, loading)
-
-        def make(index: int, record: Record) -> Item:
-            numbers, answer = record.get("numbers"), string(record, "answer")
-            if (
-                not isinstance(numbers, list)
-                or len(numbers) not in _TERMS.values()
-                or not all(isinstance(n, int) for n in numbers)
-            ):
-                raise ValueError(f"field 'numbers' must be a list of {' or '.join(map(str, _TERMS.values()))} whole numbers")
-            if answer != str(_value(tuple(numbers))):
-                raise ValueError(f"the answer of {_expression(tuple(numbers))} is {_value(tuple(numbers))}, not {answer}")
-            return question(
-                self.task, string(record, "id"), string(record, "question"), [answer], source=self.name,
-                category=f"form {record['form']}",
-            )  # fmt: skip
-
-        yield from items_of(path, records(path), make)
+    def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
+        numbers, answer = record.get("numbers"), text_of(record, "answer")
+        if not isinstance(numbers, list) or len(numbers) not in _TERMS.values() or not all(isinstance(n, int) for n in numbers):
+            raise ValueError(f"column 'numbers' must be a list of {' or '.join(map(str, _TERMS.values()))} whole numbers")
+        if answer != str(_value(tuple(numbers))):
+            raise ValueError(f"the answer of {_expression(tuple(numbers))} is {_value(tuple(numbers))}, not {answer}")
+        yield self.question(
+            reading, text_of(record, "id"), text_of(record, "question"), [answer], category=f"form {record['form']}"
+        )
 
 
 def _expression(numbers: tuple[int, ...]) -> str:

@@ -99,7 +99,10 @@ def _read_recipe(path: Path, overrides: Mapping[str, str]) -> _Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: {name}: {first['msg']} (got {first['input']!r})") from error
+        unknown = first["type"] == "extra_forbidden"
+        fields = ", ".join((_Source if len(first["loc"]) > 1 else _Recipe).model_fields)
+        problem = f"is unknown; known are {fields}" if unknown else f"{first['msg']} (got {first['input']!r})"
+        raise UserError(f"{path}: {name}: {problem}") from error
 
 
 def _pools(path: Path, recipe: _Recipe, loading: Loading) -> list[list[Item]]:
@@ -137,6 +140,8 @@ def _place(recipe: Path, data: str) -> str:
 
 def _load(recipe: Path, source: _Source, loading: Loading) -> list[Item]:
     path = data_path(_place(recipe, source.data))
+    if not path.exists():
+        raise UserError(f"{recipe}: source {source.data}: no such data file beside it, and no data set or benchmark of that name")
     if path.suffix.lower() == ".toml":
         raise UserError(f"{recipe}: source {source.data} is a mixture itself; name its sources here instead")
     try:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from optimizer.data.formats.base import Loading, RemoteFile, Sample
-from optimizer.data.formats.reading import LETTERS, Record, items_of, options_of, question, records, split_of, string
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.formats.base import RemoteFile, Sample
+from optimizer.data.formats.questions import QuestionFormat
+from optimizer.data.formats.records import Reading, Record, text_of
+from optimizer.data.item import LETTERS, Item, Task
 
 CHOICES = ("acceptable", "wrong")
-_COLUMNS = frozenset({"label", "input", "is_short"})
 _ARCHIVE = "https://people.eecs.berkeley.edu/~hendrycks/ethics.tar"
 _SHARED_WORDS = 0.3  # of all words of a pair: the twins of the published files have this much in common, neighbours have not
 
 
-class Ethics:
+class Ethics(QuestionFormat):
     """Short scenes of one sentence, and long ones told on a forum; option `length` takes short, long or all of them.
 
     Short scenes come in twins that stand next to each other, have most words in common and the other label: a twin pair is
@@ -24,57 +24,52 @@ class Ethics:
     """
 
     name = "ethics"
-    title = "ETHICS commonsense"
+    title = "ETHICS, commonsense morality"
     task = Task.CHOICE
     licence = "MIT"
     home = "https://github.com/hendrycks/ethics"
-    files: tuple[RemoteFile, ...] = tuple(
+    files = tuple(
         RemoteFile(f"{_ARCHIVE}#ethics/commonsense/{name}.csv", f"{name}.csv", split)
         for name, split in (("cm_test", "test"), ("cm_test_hard", "test"), ("cm_train", "train"))
     )
-    labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {"length": "all|short|long"}
+    options = {"length": "all|short|long"}
 
     def recognises(self, sample: Sample) -> bool:
-        """By its columns."""
-        return sample.columns >= _COLUMNS
+        return {"label", "input", "is_short"} <= sample.columns
 
-    def items(self, path: Path, loading: Loading) -> Iterator[Item]:
-        """The scenes of one file."""
-        length = options_of(self.title, self.options, loading)["length"]
-        split, twins = split_of(path), _Twins(path.stem)
+    def records(self, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The scenes, each with the number of the first of its twins under "twins"."""
+        before: dict[str, Any] = {}
+        for number, (line, record) in enumerate(super().records(reading)):
+            found = _are_twins(before, record)
+            record["twins"] = before["twins"] if found else number
+            yield line, record
+            before = {} if found else record  # a scene has one twin
 
-        def make(index: int, record: Record) -> Item | None:
-            label, text = string(record, "label"), string(record, "input")
-            if label not in ("0", "1"):
-                raise ValueError(f"the label is {label!r}; it must be 0 (acceptable) or 1 (wrong)")
-            category = "short" if string(record, "is_short").lower() == "true" else "long"
-            cluster = twins.cluster(index, label, text) if category == "short" else ""
-            if length not in ("all", category):
-                return None
-            return question(
-                self.task, f"ethics:{path.stem}:{index}", text, [LETTERS[int(label)]], source=self.name, choices=CHOICES,
-                cluster=cluster, category=category, split=split,
-            )  # fmt: skip
+    def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
+        label, category = text_of(record, "label"), "short" if _is_short(record) else "long"
+        if label not in ("0", "1"):
+            raise ValueError(f"the label is {label!r}; it must be 0 ({CHOICES[0]}) or 1 ({CHOICES[1]})")
+        if reading.options["length"] in ("all", category):
+            stem = reading.path.stem
+            yield self.question(
+                reading,
+                f"{stem}:{reading.number}",
+                text_of(record, "input"),
+                [LETTERS[int(label)]],
+                CHOICES,
+                cluster=f"{stem}:{record['twins']}" if category == "short" else "",
+                category=category,
+            )
 
-        yield from items_of(path, records(path), make)
+
+def _is_short(record: Record) -> bool:
+    return str(record.get("is_short")).lower() == "true"
 
 
-class _Twins:
-    """Gives a short scene the cluster of the one before it if the two are twins. Holds the one that is still alone."""
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._alone: tuple[int, str, frozenset[str], str] | None = None
-
-    def cluster(self, index: int, label: str, text: str) -> str:
-        words = frozenset(re.findall(r"\w+", text.lower()))
-        alone, self._alone = self._alone, None
-        if alone is not None:
-            before, other_label, other_words, name = alone
-            shared = len(words & other_words) / max(1, len(words | other_words))
-            if before == index - 1 and other_label != label and shared >= _SHARED_WORDS:
-                return name
-        name = f"ethics:{self._file}:{index}"
-        self._alone = (index, label, words, name)
-        return name
+def _are_twins(one: Record, other: Record) -> bool:
+    """Whether two neighbours are short, labelled differently, and have most words in common."""
+    if one.get("label") == other.get("label") or not (_is_short(one) and _is_short(other)):
+        return False
+    words, others = (set(re.findall(r"\w+", str(record.get("input")).lower())) for record in (one, other))
+    return len(words & others) >= _SHARED_WORDS * max(1, len(words | others))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
-from optimizer.data.formats.base import Loading, RemoteFile, Sample
-from optimizer.data.formats.reading import Record, items_of, options_of, question, records, split_of, string
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.formats.base import RemoteFile, Sample
+from optimizer.data.formats.questions import QuestionFormat
+from optimizer.data.formats.records import Reading, Record, text_of
+from optimizer.data.item import Item, Task
 
 _MARK = "####"
 _CALCULATOR = re.compile(r"<<[^<>]*>>")
@@ -16,44 +16,37 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _FOLDER = "https://raw.githubusercontent.com/openai/grade-school-math/master/grade_school_math/data"
 
 
-class Gsm8k:
+class Gsm8k(QuestionFormat):
     """The solution, without its calculator notes, becomes the rationale."""
 
     name = "gsm8k"
-    title = "GSM8K"
+    title = "GSM8K, sums in words"
     task = Task.NUMBER
     licence = "MIT"
     home = "https://github.com/openai/grade-school-math"
-    files: tuple[RemoteFile, ...] = tuple(
+    files = tuple(
         RemoteFile(f"{_FOLDER}/{name}.jsonl", f"{name}.jsonl", split)
         for name, split in (("test", "test"), ("train", "train"), ("test_socratic", "test"), ("train_socratic", "train"))
     )
-    labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {}
 
     def recognises(self, sample: Sample) -> bool:
-        """A question and an answer with the mark in it."""
         return (
             sample.columns == {"question", "answer"}
             and bool(sample.rows)
             and all(_MARK in str(row.get("answer")) for row in sample.rows)
         )
 
-    def items(self, path: Path, loading: Loading) -> Iterator[Item]:
-        """The questions of one file."""
-        options_of(self.title, self.options, loading)
-        split = split_of(path)
-
-        def make(index: int, record: Record) -> Item:
-            solution, mark, number = string(record, "answer").rpartition(_MARK)
-            if not mark:
-                raise ValueError(f"the answer has no line {_MARK} N")
-            return question(
-                self.task, f"gsm8k:{path.stem}:{index}", string(record, "question"), [_number(number)], source=self.name,
-                split=split, rationale=_CALCULATOR.sub("", solution).strip(),
-            )  # fmt: skip
-
-        yield from items_of(path, records(path), make)
+    def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
+        solution, mark, number = text_of(record, "answer").rpartition(_MARK)
+        if not mark:
+            raise ValueError(f"the answer has no line {_MARK} N")
+        yield self.question(
+            reading,
+            f"{reading.path.stem}:{reading.number}",
+            text_of(record, "question"),
+            [_number(number)],
+            rationale=_CALCULATOR.sub("", solution).strip(),
+        )
 
 
 def _number(text: str) -> str:

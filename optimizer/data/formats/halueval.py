@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from optimizer.data.fields import digest
 from optimizer.data.formats.base import RemoteFile, Sample
-from optimizer.data.formats.records import Reading, Record, RecordFormat, digest, text_of
+from optimizer.data.formats.records import Reading, Record, RecordFormat, text_of
 from optimizer.data.item import Item, Label
 
 _RAW = "https://raw.githubusercontent.com/RUCAIBox/HaluEval/main/data"
@@ -29,8 +30,8 @@ class _Kind:
         return f"right_{self.answer}", f"hallucinated_{self.answer}"
 
     def claim(self, record: Record, answer: str) -> str:
-        context = text_of(record, self.context).strip() if self.context else ""
-        return self.template.format(context, answer.strip()) if context else answer
+        context = text_of(record, self.context) if self.context else ""
+        return self.template.format(context, answer) if context else answer
 
     def needs(self) -> set[str]:
         return {self.evidence, *([self.context] if self.context else [])}
@@ -77,7 +78,7 @@ class HaluEval(RecordFormat):
             claim = kind.claim(record, answer)
             # Generated answers may be the right ones word for word.
             id = f"{kind.task}:{digest(evidence, claim)}:{'right' if label is Label.GROUNDED else 'hallucinated'}"
-            if answer.strip() == _FAILED:
+            if answer == _FAILED:
                 reading.loading.leave_out("the authors' generation failed", id)
                 continue
             yield self.item(reading, id, claim, [evidence], label, digest(evidence), category=kind.task)

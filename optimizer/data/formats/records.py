@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,12 +25,13 @@ class Blank(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One file being read: where it lies, the split that its name tells (or empty), the options in force, and what is noted."""
+    """A record being read: its file, the split that the file's name tells (or empty), the options, what is noted, its number."""
 
     path: Path
     split: str
     options: Mapping[str, str]
     loading: Loading
+    number: int = 0  # of the record in its file
 
 
 class RecordFormat(ABC):
@@ -62,8 +62,9 @@ class RecordFormat(ABC):
         """
         options = chosen_options(self.name, self.options, loading)
         for file in self.files_in(path) if path.is_dir() else [path]:
-            reading = Reading(file, split_of(file), options, loading)
-            for line, record in self.records(reading):
+            split = split_of(file)
+            for number, (line, record) in enumerate(self.records(Reading(file, split, options, loading))):
+                reading = Reading(file, split, options, loading, number)
                 made = []
                 try:
                     for item in self.from_record(record, reading):
@@ -99,16 +100,20 @@ class RecordFormat(ABC):
         if not passages:
             raise Blank("its evidence is empty")
         return Item(
-            id=f"{self.name}:{id}",
+            id=self.named(id),
             claim=claim.strip(),
             evidence=passages,
             label=label,
-            cluster=f"{self.name}:{cluster}",
+            cluster=self.named(cluster),
             source=self.name,
             category=category,
             domain=domain,
             split=split or reading.split,
         )
+
+    def named(self, name: object) -> str:
+        """An id or a cluster of this benchmark, told from those of others."""
+        return f"{self.name}:{name}"
 
     def gold(self, record: Record, column: str, reading: Reading) -> Label | None:
         """The record's label, or None where it has none and need not. Raises ValueError if it is unknown or missing."""
@@ -132,7 +137,7 @@ def chosen_options(name: str, known: Mapping[str, str], loading: Loading) -> dic
             raise UsageError(f"format {name} has no option {option!r}; it has {', '.join(known) or 'none'}")
         allowed = known[option].split("|")
         if len(allowed) > 1 and value not in allowed:
-            raise UsageError(f"option {option} of format {name} is {value!r}; it can be {' or '.join(allowed)}")
+            raise UsageError(f"option {option} of format {name} is {value!r}; it can be {' or '.join(filter(None, allowed))}")
         chosen[option] = value
     return chosen
 
@@ -146,13 +151,18 @@ def split_of(path: Path) -> str:
 
 
 def text_of(record: Record, column: str) -> str:
-    """A column that holds text; numbers are written out. Raises Blank if it is empty, ValueError if it is missing or no text."""
+    """A column that holds text, without space around it; numbers are written out.
+
+    Raises:
+        Blank: it is empty.
+        ValueError: it is missing, or no text.
+    """
     value = _column(record, column)
     if isinstance(value, (dict, list, bool)):
         raise ValueError(f"column {column!r} must hold text, but is a {type(value).__name__}")
     if value is None or not str(value).strip():
         raise Blank(f"its {column} is empty")
-    return str(value)
+    return str(value).strip()
 
 
 def texts_of(record: Record, column: str) -> tuple[str, ...]:
@@ -169,8 +179,3 @@ def _column(record: Record, column: str) -> Any:
     if column not in record:
         raise ValueError(f"has no column {column!r}; it has {', '.join(map(str, record))}")
     return record[column]
-
-
-def digest(*texts: str) -> str:
-    """Twelve hex digits that stand for texts, for records without an id of their own."""
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]

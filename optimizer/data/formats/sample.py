@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import tomllib
 from collections.abc import Iterator
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.data.formats.base import Sample
-from optimizer.data.lines import text_lines
-from optimizer.data.rows import read_rows
+from optimizer.data.rows import csv_cells, read_rows
 from optimizer.errors import UserError
 
 KINDS = (".jsonl", ".json", ".csv", ".parquet")
@@ -36,16 +34,13 @@ def sample_of(path: Path) -> Sample:
 
 def _table(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a CSV file; without a header the columns are "0", "1" …"""
-    rows = csv.reader(text for _, text in text_lines(path))
-    try:
-        first = next(rows, [])
-        if not any(_NO_COLUMN_NAME.fullmatch(cell) for cell in first):
-            yield from (row for _, row in read_rows(path))
-            return
-        for cells in chain([first], rows):
-            yield {str(column): cell for column, cell in enumerate(cells)}
-    except csv.Error as error:
-        raise UserError(f"{path}: not CSV ({error})") from error
+    rows = csv_cells(path)
+    _, first = next(rows, (1, []))
+    if not any(_NO_COLUMN_NAME.fullmatch(cell) for cell in first):
+        yield from (row for _, row in read_rows(path))
+        return
+    for cells in chain([first], (cells for _, cells in rows)):
+        yield {str(column): cell for column, cell in enumerate(cells)}
 
 
 def data_files(folder: Path) -> list[Path]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from optimizer.data.fields import digest
 from optimizer.data.formats.base import RemoteFile, Sample
 from optimizer.data.formats.families import Families
-from optimizer.data.formats.records import Reading, Record, RecordFormat, digest, text_of, texts_of
+from optimizer.data.formats.records import Reading, Record, RecordFormat, text_of, texts_of
 from optimizer.data.item import Item, Label
 from optimizer.data.rows import read_rows
 from optimizer.errors import UserError

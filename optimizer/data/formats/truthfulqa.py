@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
-from optimizer.data.formats.base import Loading, RemoteFile, Sample
-from optimizer.data.formats.reading import LETTERS, Record, items_of, options_of, question, records, string, text_key
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.fields import digest
+from optimizer.data.formats.base import RemoteFile, Sample
+from optimizer.data.formats.questions import QuestionFormat
+from optimizer.data.formats.records import Reading, Record, text_of
+from optimizer.data.item import LETTERS, Item, Task
 
-_JSON, _CSV = frozenset({"question", "mc1_targets"}), frozenset({"Question", "Best Answer", "Incorrect Answers"})
 _FOLDER = "https://raw.githubusercontent.com/sylinrl/TruthfulQA/main"
 
 
-class TruthfulQa:
+class TruthfulQa(QuestionFormat):
     """One right choice among several. The right one stands first in the file, so the choices are shuffled.
 
     Options: `targets` is mc1 (one right answer, several wrong ones) or mc0 (the best right and the best wrong one); `seed`
@@ -22,47 +22,41 @@ class TruthfulQa:
     """
 
     name = "truthfulqa"
-    title = "TruthfulQA"
+    title = "TruthfulQA, one right choice"
     task = Task.CHOICE
     licence = "Apache-2.0"
     home = "https://github.com/sylinrl/TruthfulQA"
-    files: tuple[RemoteFile, ...] = (
+    files = (
         RemoteFile(f"{_FOLDER}/TruthfulQA.csv", "TruthfulQA.csv"),
         RemoteFile(f"{_FOLDER}/data/mc_task.json", "mc_task.json"),
     )
-    labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {"targets": "mc1|mc0", "seed": "0"}
+    options = {"targets": "mc1|mc0", "seed": "0"}
 
     def recognises(self, sample: Sample) -> bool:
-        """By the columns of either form."""
-        return sample.columns >= _JSON or sample.columns >= _CSV
+        return {"question", "mc1_targets"} <= sample.columns or {
+            "Question",
+            "Best Answer",
+            "Incorrect Answers",
+        } <= sample.columns
 
-    def items(self, path: Path, loading: Loading) -> Iterator[Item]:
-        """The questions with their choices in the seed's order."""
-        options = options_of(self.title, self.options, loading)
-        targets, seed = options["targets"], options["seed"]
-
-        def make(index: int, record: Record) -> Item:
-            text = string(record, "question", "Question")
-            right, wrong = _csv_answers(record, targets) if "Best Answer" in record else _json_answers(record, targets)
-            choices = list(dict.fromkeys([right, *wrong]))
-            if len(choices) < 2:
-                raise ValueError("has no wrong answer")
-            random.Random(f"{seed}:{text}").shuffle(choices)
-            category = string(record, "Category") if "Category" in record else ""
-            return question(
-                self.task, f"truthfulqa:{text_key(text)}", text, [LETTERS[choices.index(right)]], source=self.name,
-                choices=choices, category=category,
-            )  # fmt: skip
-
-        yield from items_of(path, records(path), make)
+    def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
+        is_csv, targets = "Best Answer" in record, reading.options["targets"]
+        question = text_of(record, "Question" if is_csv else "question")
+        right, wrong = _csv_answers(record, targets) if is_csv else _json_answers(record, targets)
+        choices = list(dict.fromkeys([right, *wrong]))
+        if len(choices) < 2:
+            raise ValueError("has no wrong answer")
+        random.Random(f"{reading.options['seed']}:{question}").shuffle(choices)
+        category = str(record.get("Category") or "")
+        yield self.question(reading, digest(question), question, [LETTERS[choices.index(right)]], choices, category=category)
 
 
 def _csv_answers(record: Record, targets: str) -> tuple[str, list[str]]:
+    right = text_of(record, "Best Answer")
     if targets == "mc0":
-        return string(record, "Best Answer"), [string(record, "Best Incorrect Answer")]
-    wrong = [part.strip() for part in string(record, "Incorrect Answers").split(";")]
-    return string(record, "Best Answer"), [part for part in wrong if part]
+        return right, [text_of(record, "Best Incorrect Answer")]
+    wrong = [part.strip() for part in text_of(record, "Incorrect Answers").split(";")]
+    return right, [part for part in wrong if part]
 
 
 def _json_answers(record: Record, targets: str) -> tuple[str, list[str]]:

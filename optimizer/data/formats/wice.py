@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from optimizer.data.fields import digest
 from optimizer.data.formats.base import RemoteFile, Sample
-from optimizer.data.formats.records import Reading, Record, RecordFormat, digest, text_of, texts_of
+from optimizer.data.formats.records import Reading, Record, RecordFormat, text_of, texts_of
 from optimizer.data.item import Item, Label
 
 _RAW = "https://raw.githubusercontent.com/ryokamoi/wice/94d6188c19f051ee6b7978205938186e328767ca"

@@ -3,94 +3,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
-from optimizer.data.formats.base import Loading, RemoteFile, Sample
-from optimizer.data.formats.reading import (
-    LETTERS,
-    NO_ANSWER,
-    Record,
-    items_of,
-    leave_out,
-    options_of,
-    question,
-    records,
-    split_of,
-    string,
-    text_key,
-)
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.fields import digest
+from optimizer.data.formats.base import RemoteFile, Sample
+from optimizer.data.formats.questions import NO_ANSWER, QuestionFormat
+from optimizer.data.formats.records import Reading, Record, text_of
+from optimizer.data.item import LETTERS, Item, Task
 
-_COLUMNS = frozenset({"sentence", "option1", "option2"})
 _INSTRUCTION = re.compile(r"given sentence:\s*(.*?)\s*Option1:\s*(.*?)\s*Option2:\s*(.*?)\s*Answer format:", re.DOTALL)
 _ARCHIVE = "https://storage.googleapis.com/ai2-mosaic/public/winogrande/winogrande_1.1.zip"
 _SPLITS = {"dev": "dev", "train_xl": "train", "train_debiased": "train"}
 
 
-class WinoGrande:
-    """Sentences come in twins that differ in a few words and have the other answer: a twin pair is one cluster."""
+class WinoGrande(QuestionFormat):
+    """Sentences come in twins that differ in a few words and have the other answer: a twin pair is one cluster.
+
+    Those without an answer, all of the test file, are left out.
+    """
 
     name = "winogrande"
-    title = "WinoGrande"
+    title = "WinoGrande, pronouns"
     task = Task.CHOICE
     licence = "CC BY (data), Apache-2.0 (code)"
     home = "https://github.com/allenai/winogrande"
-    files: tuple[RemoteFile, ...] = tuple(
+    files = tuple(
         RemoteFile(f"{_ARCHIVE}#winogrande_1.1/{name}.jsonl", f"{name}.jsonl", split) for name, split in _SPLITS.items()
     )
-    labels: Mapping[str, Label] = {}
-    options: Mapping[str, str] = {}
 
     def recognises(self, sample: Sample) -> bool:
         """By its columns, or by an instruction that lists two options."""
-        if sample.columns >= _COLUMNS:
+        if {"sentence", "option1", "option2"} <= sample.columns:
             return True
         return bool(sample.rows) and all(_INSTRUCTION.search(str(row.get("instruction", ""))) for row in sample.rows)
 
-    def items(self, path: Path, loading: Loading) -> Iterator[Item]:
-        """The sentences that have an answer; the others, all of the test file, are left out."""
-        options_of(self.title, self.options, loading)
-        split = split_of(path)
-
-        def make(index: int, record: Record) -> Item | None:
-            plain = from_instruction(record) if "instruction" in record else record
-            sentence, options = string(plain, "sentence"), (string(plain, "option1"), string(plain, "option2"))
-            own_id = plain.get("qID")
-            item_id = f"winogrande:{own_id}" if own_id else f"winogrande:{path.stem}:{index}"
-            answer = str(plain.get("answer") or "")
-            if not answer:
-                leave_out(loading, NO_ANSWER, item_id)
-                return None
-            if answer not in ("1", "2"):
-                raise ValueError(f"the answer is {answer!r}; it must be 1 or 2")
-            return question(
-                self.task, item_id, sentence, [LETTERS[int(answer) - 1]], source=self.name, choices=options,
-                cluster=_cluster(own_id, sentence, options), split=split,
-            )  # fmt: skip
-
-        yield from items_of(path, records(path), make)
+    def from_record(self, record: Record, reading: Reading) -> Iterable[Item]:
+        plain = from_instruction(record) if "instruction" in record else record
+        sentence, options = text_of(plain, "sentence"), (text_of(plain, "option1"), text_of(plain, "option2"))
+        own_id = str(plain.get("qID") or "")
+        id = own_id or f"{reading.path.stem}:{reading.number}"
+        answer = str(plain.get("answer") or "")
+        if not answer:
+            reading.loading.leave_out(NO_ANSWER, id)
+            return
+        if answer not in ("1", "2"):
+            raise ValueError(f"the answer is {answer!r}; it must be 1 or 2")
+        cluster = own_id.rpartition("-")[0] or own_id or _twins(sentence, options)
+        yield self.question(reading, id, sentence, [LETTERS[int(answer) - 1]], options, cluster)
 
 
 def from_instruction(record: Record) -> Record:
     """The fields of a record whose instruction holds the sentence and its options, and whose answer is option1 or option2."""
-    found = _INSTRUCTION.search(string(record, "instruction"))
+    found = _INSTRUCTION.search(text_of(record, "instruction"))
     if not found:
         raise ValueError(
             "the instruction is not of the form: ... given sentence: ... Option1: ... Option2: ... Answer format: ..."
         )
     sentence, first, second = found.groups()
-    return {
-        "sentence": sentence,
-        "option1": first,
-        "option2": second,
-        "answer": string(record, "answer").removeprefix("option"),
-    }
+    answer = str(record.get("answer") or "").removeprefix("option")
+    return {"sentence": sentence, "option1": first, "option2": second, "answer": answer}
 
 
-def _cluster(own_id: object, sentence: str, options: tuple[str, str]) -> str:
-    """Twins share the stem of their id; without ids, their options and how they begin."""
-    if own_id:
-        return f"winogrande:{str(own_id).rpartition('-')[0] or own_id}"
+def _twins(sentence: str, options: tuple[str, str]) -> str:
+    """What twins without ids share: their options and how they begin."""
     beginning = sentence.lower().split()[:2]
-    return f"winogrande:{text_key(' '.join([*sorted(option.lower() for option in options), *beginning]))}"
+    return digest(" ".join([*sorted(option.lower() for option in options), *beginning]))

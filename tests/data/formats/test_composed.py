@@ -105,7 +105,7 @@ def test_what_a_source_left_out_is_passed_on(sources: Path) -> None:
     ("parts", "head", "message"),
     [
         (THREE, "items = 100", r"source fool.jsonl has 10 items of label not_grounded, but 1[23] are asked for"),
-        (THREE[:1], 'sed = "x"', r"mixture.toml: sed: Extra inputs are not permitted"),
+        (THREE[:1], 'sed = "x"', r"mixture.toml: sed: is unknown; known are seed, items, sources"),
         (('data = "vitaminc"\nshare = 0',), "", r"sources.0.share: Input should be greater than 0"),
         (('data = "none.jsonl"',), "", r"none.jsonl: no such data file"),
         (('data = "mixture.toml"',), "", r"source mixture.toml is a mixture itself"),
