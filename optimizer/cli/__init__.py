@@ -20,6 +20,7 @@ from optimizer.cli import (
     export,
     headroom,
     judge,
+    misinform,
     models,
     optimize,
     parse,
@@ -41,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    optimize, evaluate, judge, show, compare, headroom, transfer, power, seal, export, report, parse, serve, doctor,
+    optimize, evaluate, judge, show, compare, headroom, transfer, misinform, power, seal, export, report, parse, serve, doctor,
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")

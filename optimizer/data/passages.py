@@ -1,15 +1,17 @@
 """Passages that may be shown to an agent beside an item: false or true ones of several styles, and filler.
 
-They lie beside the items: passages.jsonl holds one passage a line, filler.txt one sentence a line.
+They lie beside the items: passages.jsonl holds one passage a line, filler.txt one sentence a line. What judges said of a
+passage (`flags`) and the wrong answer that it suggests (`answer`) may stand in its line.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from optimizer.data.checks import Finding
 from optimizer.data.item import Item
@@ -22,31 +24,61 @@ _FIELDS = ("item", "kind", "style", "provenance", "text")
 
 
 class PassageKind(StrEnum):
-    """What a passage does to its item: FALSE ones support the wrong label, TRUE ones the right one."""
+    """What a passage does to its item: FALSE ones support a wrong answer, TRUE ones the right one.
+
+    The others are controls for length and distraction: facts or falsehoods about something else, and text that says nothing.
+    """
 
     FALSE = "false"
     TRUE = "true"
+    IRRELEVANT_TRUE = "irrelevant_true"
+    IRRELEVANT_FALSE = "irrelevant_false"
+    FILLER = "filler"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFlags:
+    """What one judge said of a passage: contradicts the right answer, supports the wrong one, names that verbatim."""
+
+    contradicts_gold: bool
+    supports_wrong: bool
+    names_wrong: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text about an item's matter: `kind`, the `style` it is written in, and who wrote it (`provenance`)."""
+    """A text about an item's matter: `kind`, the `style` it is written in, and who wrote it (`provenance`).
+
+    `flags` are judges' readings by judge; `answer` is the wrong answer that a false passage suggests, where the item is a
+    question.
+    """
 
     item: str
     kind: PassageKind
     style: str
     provenance: str
     text: str
+    flags: Mapping[str, JudgeFlags] = field(default_factory=dict, hash=False)
+    answer: str = ""
+
+    def verified(self, support_alone: bool = False) -> bool | None:
+        """Whether all judges, two at the least, find it contradicts the right answer and supports the wrong one.
+
+        `support_alone` asks for the second only, as is right for fictional items with two choices. None with fewer judges.
+        """
+        if len(self.flags) < 2:
+            return None
+        return all(flag.supports_wrong and (support_alone or flag.contradicts_gold) for flag in self.flags.values())
 
 
-def load_passages(folder: Path) -> list[Passage]:
-    """The passages beside a data set's items, in their order; none where the folder has no passages.jsonl.
+def load_passages(source: Path) -> list[Passage]:
+    """The passages of a file, or those beside a data set's items (none where that folder has no passages.jsonl), in order.
 
     Raises:
         UserError: a line is no passage, or is there twice; the message names the file and the line.
     """
-    path = folder / PASSAGES_FILE
-    if not path.exists():
+    path = source / PASSAGES_FILE if source.is_dir() else source
+    if source.is_dir() and not path.exists():
         return []
     found: dict[tuple[str, str, str], Passage] = {}
     for number, text in _lines(path):
@@ -55,7 +87,10 @@ def load_passages(folder: Path) -> list[Passage]:
             missing = [name for name in _FIELDS if not isinstance(row.get(name), str) or not row[name].strip()]
             if missing:
                 raise ValueError(f"field {missing[0]!r} is missing, empty or no text; every line has {', '.join(_FIELDS)}")
-            passage = Passage(row["item"], PassageKind(row["kind"]), row["style"], row["provenance"], row["text"])
+            flags, answer = _flags(row.get("flags")), row.get("answer", "")
+            if not isinstance(answer, str):
+                raise ValueError(f"answer {answer!r} is no text")
+            passage = Passage(row["item"], PassageKind(row["kind"]), row["style"], row["provenance"], row["text"], flags, answer)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path}, line {number}: is no passage ({error})") from error
         key = (passage.item, passage.kind, passage.style)
@@ -97,9 +132,27 @@ def check_passages(items: Sequence[Item], passages: Iterable[Passage]) -> Iterat
                 yield Finding("passages", item.id, f"has no {name}")
 
 
+def _flags(value: Any) -> dict[str, JudgeFlags]:
+    """Read `{"judge": {"contradicts_gold": true, "supports_wrong": true, "names_wrong": false}}`; None is no judge."""
+    if value is None:
+        return {}
+    try:
+        flags = {str(judge): JudgeFlags(**said) for judge, said in value.items()}
+    except (AttributeError, TypeError) as error:
+        names = ", ".join(JudgeFlags.__dataclass_fields__)
+        raise ValueError(f"flags must hold {names} by judge but are {value!r}") from error
+    for judge, flag in flags.items():
+        for name in JudgeFlags.__dataclass_fields__:
+            if not isinstance(getattr(flag, name), bool):
+                raise ValueError(f"flags of judge {judge!r}: {name} must be true or false")
+    return flags
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         content = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise UserError(f"{path}: no such file of passages; each line is JSON with {', '.join(_FIELDS)}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
     for number, text in enumerate(content.split("\n"), 1):

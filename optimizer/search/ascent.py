@@ -15,13 +15,13 @@ from optimizer.config import Schedule, Selector
 from optimizer.data.item import Item
 from optimizer.errors import UserError
 from optimizer.runs.events import Journal
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.budget import Budget, BudgetSpent
 from optimizer.search.candidate import Candidate, Rejection, instruction_tokens, objection
 from optimizer.search.duel import DuelResult, Scorer, duel, duel_order, too_many_missing
 from optimizer.search.proposers import Context, Proposer
 from optimizer.search.quality import QualityModel
 from optimizer.search.stopping import EffectPrior, Handicap, Rule, WholeSplit, stopping_rule
-from optimizer.search.watch import Silent, Watcher
 
 _SHRINKAGE = 0.4  # of the spread of effects, as the model's prior: its evidence looks surer than it is
 _LEAST_SPREAD = 0.1

@@ -10,8 +10,8 @@ from optimizer.debate.executor import DebateExecutor, DebateJob
 from optimizer.debate.records import Debate
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.runs.events import EventLog
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.candidate import Candidate
-from optimizer.search.watch import Silent, Watcher
 
 
 class Evaluator:

@@ -16,13 +16,13 @@ from optimizer.data.item import Item
 from optimizer.debate.voices import REFLECTION
 from optimizer.models.transport import CallFailed
 from optimizer.runs.events import Journal
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.ascent import Climb, SearchOutcome
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate, Rejection, objection
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
 from optimizer.search.reflection import reflect
-from optimizer.search.watch import Silent, Watcher
 
 _T = TypeVar("_T")
 

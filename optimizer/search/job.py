@@ -25,6 +25,7 @@ from optimizer.prompts.library import PromptLibrary, chosen_library
 from optimizer.runs.events import EventLog
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
@@ -33,7 +34,6 @@ from optimizer.search.evaluate import Evaluator
 from optimizer.search.gepa_engine import GepaSearch
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
-from optimizer.search.watch import Silent, Watcher
 
 if TYPE_CHECKING:
     from optimizer.search.study import StudyMirror
