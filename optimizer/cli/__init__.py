@@ -25,6 +25,7 @@ from optimizer.cli import (
     optimize,
     parse,
     power,
+    propagation,
     report,
     seal,
     serve,
@@ -42,7 +43,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    optimize, evaluate, judge, show, compare, headroom, transfer, misinform, power, seal, export, report, parse, serve, doctor,
+    optimize, evaluate, judge, show, compare, headroom, transfer, misinform, propagation, power, seal, export, report, parse,
+    serve, doctor,
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")

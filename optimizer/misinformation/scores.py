@@ -61,9 +61,9 @@ def score_arms(records: Iterable[Transcript]) -> dict[ArmKey, ArmScores]:
     for identity, held in of_arm.items():
         arm = arm_of(identity)
         for rule in RULES[arm.system]:
-            readable = [record for record in held if _readable(record, rule)]
-            if readable:
-                found[ArmKey(arm, rule)] = _scored(readable, rule)
+            chosen = [record for record in held if readable(record, rule)]
+            if chosen:
+                found[ArmKey(arm, rule)] = _scored(chosen, rule)
     return found
 
 
@@ -77,7 +77,7 @@ def floats(scores: Scores) -> dict[str, float]:
     return {item: float(score) for item, score in scores.items()}
 
 
-def _readable(record: Transcript, rule: Rule) -> bool:
+def readable(record: Transcript, rule: Rule) -> bool:
     """Whether a debate was held so that it can be read by this rule. A verifier before votes has no part in a consensus."""
     if rule is Rule.CONSENSUS:
         return record.agreed > 0 and all(each.role is not Role.LIST for each in record.utterances)

@@ -71,7 +71,7 @@ def cluster_bootstrap_cells(
     clusters, cells = sums.shape
     if clusters == 0:
         return np.full((cells, 2), np.nan)
-    statistics = _resampled(sums, sizes, resamples, seed)
+    statistics = resampled_means(sums, sizes, resamples, seed)
     tail = (1 - confidence) / 2
     if method == "percentile":
         ends = np.full((cells, 2), np.nan)
@@ -83,8 +83,12 @@ def cluster_bootstrap_cells(
     return np.array([_bca(statistics[:, cell], sums[:, cell], sizes[:, cell], tail) for cell in range(cells)]).reshape(cells, 2)
 
 
-def _resampled(sums: Floats, sizes: Floats, resamples: int, seed: int) -> Floats:
-    """The statistic of every resample, shape (resamples, cells)."""
+def resampled_means(sums: Floats, sizes: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+    """The means of every resample, shape (resamples, cells), for statistics of several cells: all cells share the draws.
+
+    Args:
+        sums, sizes: as for `cluster_bootstrap_cells`. A resample without items in a cell has NaN, or infinity, there.
+    """
     clusters = len(sums)
     generator = np.random.default_rng(seed)
     # Where all cells have the same sizes, their column is multiplied once.
