@@ -140,6 +140,7 @@ class MisinformationSettings(Strict):
         consensus_end: "agreement" ends the discussion, for consensus, after the first turn from `consensus_from` on in
             which all hold the same answer; "never" goes through all turns.
         max_words: the length of a contribution that is asked for.
+        answer_position: whether a contribution ends with its answer, or begins with it.
         temperature, top_p: of debates and of the samples that are compared with them (mSC).
         single_temperature: of the model alone.
         reprompt, reprompt_tokens: whether an answer that decides something and cannot be read is asked for once more, at
@@ -158,6 +159,7 @@ class MisinformationSettings(Strict):
     consensus_end: Literal["agreement", "never"] = "agreement"
     consensus_from: int = Field(default=3, ge=1)
     max_words: int = Field(default=20, ge=1)
+    answer_position: Literal["last", "first"] = "last"
     temperature: float = Field(default=1.0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
     single_temperature: float = Field(default=0.7, ge=0)

@@ -73,9 +73,7 @@ def command(
     results, summary = misinformation_results(read_records(run), rules.agents), run.summary()
     spent = summary["spent"]
     remarks = [
-        words.SAMPLING.format(
-            single=rules.single_temperature, debate=rules.temperature, sc15=rules.sc15_temperature, top_p=rules.sc15_top_p
-        ),
+        words.sampling_remark(rules),
         f"{spent['asked']} calls, {spent['different']} different ones: {spent['shared']} were shared between arms.",
     ]
     if summary["failed"]:

@@ -18,8 +18,7 @@ def command(
 ) -> None:
     """Injection, adoption against dissenting peers, switches, self-correction, transfer; styles, judges and writers."""
     from optimizer.cli.console import print_json, print_table, print_text, say
-    from optimizer.misinformation.records import read_records
-    from optimizer.misinformation.run import KIND
+    from optimizer.misinformation.records import KIND, read_records
     from optimizer.report import propagation as words
     from optimizer.report.misinformation import markdown_tables
     from optimizer.runs.folder import find_run
@@ -27,9 +26,9 @@ def command(
     reports = []
     for name in run or [""]:
         folder = find_run(Path(runs or "runs"), name, finished=True, kinds=(KIND,))
-        resolved = folder.resolved()
-        agents = resolved["rules"]["agents"]
-        reports.append(words.propagation_report(folder.path.name, resolved["model"]["name"], read_records(folder), agents))
+        records, resolved = read_records(folder), folder.resolved()
+        model, agents = resolved["model"]["name"], resolved["rules"]["agents"]
+        reports.append(words.propagation_report(folder.path.name, model, records, agents))
     if as_json:
         print_json(words.to_json(reports))
         return

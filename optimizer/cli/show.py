@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from optimizer.cli import options
 
+if TYPE_CHECKING:
+    from optimizer.runs.folder import RunFolder
+
 
 def command(
     run: Annotated[str, typer.Argument(help="A run folder or its name.")],
     item: Annotated[str, typer.Argument(help="The item's id.")],
-    candidate: Annotated[str, typer.Option(help="Candidate id; the winner's debate, else the first, if left out.")] = "",
+    candidate: Annotated[
+        str, typer.Option(help="Candidate id (of misinform: an arm); the winner's debate, else the first, if left out.")
+    ] = "",
     runs: options.Runs = None,
     as_json: options.Json = False,
 ) -> None:
@@ -25,6 +30,9 @@ def command(
     from optimizer.runs.items import run_items
 
     folder = find_run(Path(runs or "runs"), run)
+    if folder.resolved().get("kind") == "misinform":
+        _show_transcripts(folder, item, candidate, as_json)
+        return
     debates = [debate for debate in folder.debates() if debate.item == item]
     if not debates:
         known = sorted({debate.item for debate in folder.debates()})
@@ -52,3 +60,23 @@ def command(
             if turn.round == number:
                 say(f"  {display_name(turn.persona)}: {turn.verdict.label or turn.verdict.outcome}   | {turn.text.strip()}")
     say(f"Decision: {debate.decision or 'none'} ({debate.rule}), candidate {debate.candidate}")
+
+
+def _show_transcripts(folder: RunFolder, item: str, arm: str, as_json: bool) -> None:
+    """All transcripts of an item under misinformation, or those of one arm."""
+    from optimizer.cli.console import print_json, say
+    from optimizer.errors import UserError
+    from optimizer.misinformation.records import read_records
+    from optimizer.report.misinformation import transcript_lines
+
+    records = read_records(folder)
+    found = [record for record in records if record.item == item and arm in ("", record.arm)]
+    if not found:
+        arms = ", ".join(sorted({record.arm for record in records}))
+        raise UserError(f"{folder.path}: has nothing on item {item!r}" + (f" in arm {arm!r}; arms are {arms}" if arm else ""))
+    if as_json:
+        print_json([record.to_json() for record in found])
+        return
+    for record in found:
+        for line in transcript_lines(record):
+            say(line)

@@ -48,6 +48,7 @@ class Script:
         protocol: question, words, and where the persona stands.
         agents: how many debate; 1 is a model alone.
         max_words: the length of a contribution.
+        answer_first: whether it begins with its answer instead of ending with it.
         skepticism: the sentence about sources, which ends the task in every call; empty for none.
     """
 
@@ -56,6 +57,7 @@ class Script:
     agents: int
     max_words: int
     skepticism: str = ""
+    answer_first: bool = False
 
     def alone(self, agent: Agent) -> tuple[Message, ...]:
         """A model that answers by itself."""
@@ -120,6 +122,8 @@ class Script:
 
     @property
     def _reasoned(self) -> str:
+        if self.answer_first:
+            return f"Begin with the line {self.form}\nThen give your reason in at most {self.max_words} words."
         return f"Give your reason in at most {self.max_words} words, and end with the line {self.form}"
 
     @property

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from optimizer.debate.extract import Extracted, Status
+from optimizer.errors import UserError
 from optimizer.runs.events import read_events
 from optimizer.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-EVENT = "transcript"
+KIND, EVENT = "misinform", "transcript"
 
 
 class Role(StrEnum):
@@ -143,13 +144,15 @@ def each_record(run: RunFolder) -> Iterator[Transcript]:
 
 
 def read_records(run: RunFolder) -> list[Transcript]:
-    """All transcripts of a run, in an order that does not depend on which ended first."""
-    return in_order(each_record(run))
+    """All transcripts of a run by arm, item and seed, whichever ended first.
 
-
-def in_order(transcripts: Iterable[Transcript]) -> list[Transcript]:
-    """By arm, item and seed."""
-    return sorted(transcripts, key=lambda each: (each.arm, each.item, each.sample))
+    Raises:
+        UserError: the run is of another kind.
+    """
+    kind = run.resolved().get("kind")
+    if kind != KIND:
+        raise UserError(f"{run.path}: is a run of kind {kind}; give one that `optimizer misinform` made")
+    return sorted(each_record(run), key=lambda each: (each.arm, each.item, each.sample))
 
 
 @cache

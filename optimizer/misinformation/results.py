@@ -18,6 +18,7 @@ from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.clusters import FEW_CLUSTERS
 from optimizer.stats.multiplicity import holm
 from optimizer.stats.paired import PairedDifference, paired_difference
+from optimizer.stats.ratios import Share
 
 
 class Against(StrEnum):
@@ -120,7 +121,7 @@ def plain(value: Any) -> Any:
 
 
 def _derived(value: Any) -> dict[str, Any]:
-    return {"value": plain(value.value)} if isinstance(value, Accuracy) else {}
+    return {"value": plain(value.value)} if isinstance(value, (Accuracy, Share)) else {}
 
 
 def _place(key: ArmKey) -> tuple[int, int, str, str, int, str]:

@@ -21,7 +21,7 @@ from optimizer.misinformation.asking import Asker, answer_tokens
 from optimizer.misinformation.baselines import draw_samples
 from optimizer.misinformation.debate import Discussion
 from optimizer.misinformation.prompts import PROMPTS_VERSION, Agent, Script
-from optimizer.misinformation.records import EVENT, Transcript, Utterance, each_record, read_records
+from optimizer.misinformation.records import EVENT, KIND, Transcript, Utterance, each_record, read_records
 from optimizer.misinformation.results import misinformation_results, plain
 from optimizer.misinformation.stage import Stage, set_stage
 from optimizer.models.ledger import Ledger
@@ -30,7 +30,6 @@ from optimizer.models.transport import CallFailed
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.watch import Silent, Watcher
 
-KIND = "misinform"
 MOST_FAILED = 0.1  # of all transcripts; with more the run stays unfinished
 
 
@@ -108,7 +107,8 @@ async def hold(executor: DebateExecutor, stage: Stage, item: Item, arm: Arm, sam
     rules = stage.rules
     shown = item if fits(item, executor.context) else select_sentences(item, executor.context)
     skepticism = stage.design.skepticism if arm.mitigation is Mitigation.SKEPTICISM else ""
-    script = Script(shown, executor.protocol, len(stage.agents), rules.max_words, skepticism)
+    first = rules.answer_position == "first"
+    script = Script(shown, executor.protocol, len(stage.agents), rules.max_words, skepticism, first)
     asker = Asker(executor, rules, script, arm.id, sample)
     passage, exposure = stage.exposure(item, arm)
     slots = exposure.slots if exposure else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +126,11 @@ def set_stage(settings: Settings, design: Design, limit: int = 0) -> Stage:
         raise UsageError(f"exposed agents must be 0 to {rules.agents}, the number of agents, but are {design.exposed}")
     if settings.protocol.long_evidence == "chunk":
         raise UsageError("a debate about answers is not held piece by piece; use protocol.long_evidence=select, or error")
+    for style in design.styles:
+        if re.search(r"[\s/:]", style):
+            raise UsageError(
+                f"style {style!r} has a space, a slash or a colon; name styles by one word, here and in the passages"
+            )
     path = data_path(settings.data)
     everything = load_items(path, settings.columns, settings.label_map)
     folder = path if path.is_dir() else path.parent

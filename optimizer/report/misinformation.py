@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from optimizer.misinformation.arms import Mitigation, System
+from optimizer.config import MisinformationSettings
+from optimizer.misinformation.arms import Mitigation, System, arm_of
 from optimizer.misinformation.decomposition import Decomposition, Term
-from optimizer.misinformation.readings import Rule
+from optimizer.misinformation.readings import RULES, Rule, read_by
+from optimizer.misinformation.records import Role, Transcript
 from optimizer.misinformation.results import Against, Cell, FalsityEffect, Results, plain
+from optimizer.misinformation.scores import readable
 from optimizer.report.comparison import percent, probability
 from optimizer.stats.accuracy import Accuracy
 from optimizer.stats.paired import PairedDifference
@@ -20,10 +23,17 @@ LEGEND = (
     "(two-sided cluster sign-flip) and Holm's p over all of them in its table (exposure and mitigations are one). Tokens: read "
     "and written for a question, cached or not."
 )
-SAMPLING = (
-    "Sampling differs by design: the model alone at temperature {single:g}, mSC and debates at {debate:g}, SC15 at {sc15:g} with "
-    "top-p {top_p:g}; so mSC minus single is ensembling and temperature together."
-)
+
+
+def sampling_remark(rules: MisinformationSettings) -> str:
+    """Whether arms sample alike, and how they do where they do not."""
+    if (rules.single_temperature, rules.sc15_temperature, rules.sc15_top_p) == (rules.temperature,) * 2 + (rules.top_p,):
+        return f"All arms sample alike, at temperature {rules.temperature:g} and top-p {rules.top_p:g}."
+    return (
+        f"Sampling differs: the model alone at temperature {rules.single_temperature:g}, mSC and debates at "
+        f"{rules.temperature:g} (top-p {rules.top_p:g}), SC15 at {rules.sc15_temperature:g} (top-p {rules.sc15_top_p:g}). So mSC "
+        "minus single is ensembling and temperature together."
+    )
 
 
 def tables(results: Results) -> list[Table]:
@@ -71,6 +81,24 @@ def markdown_tables(found: Sequence[Table], remarks: Sequence[str]) -> str:
         lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
         parts += [f"## {title}", "\n".join(lines), *(remarks if index == 0 else ())]
     return "\n\n".join(parts) + "\n"
+
+
+def transcript_lines(transcript: Transcript) -> list[str]:
+    """A transcript for reading: who said what, turn by turn, who was exposed, and how it was read."""
+    exposure = transcript.exposure
+    who = ", ".join(f"agent {slot + 1}" for slot in transcript.exposed)
+    shown = f"; {exposure.kind} passage in style {exposure.style} for {who}" if exposure else ""
+    lines = [f"{transcript.arm}, seed {transcript.sample}{shown}"]
+    for each in transcript.utterances:
+        mark = " (asked again)" if each.again else " *" if each.role is Role.DRAFT and each.slot in transcript.exposed else ""
+        said = " ".join(each.text.split())
+        lines.append(f"  {each.turn} {each.role} {each.agent}{mark}: {each.answer or each.status}   | {said}")
+    for rule in RULES[arm_of(transcript.arm).system]:
+        if not readable(transcript, rule):
+            continue
+        reading = read_by(transcript, rule)
+        lines.append(f"  {rule}: {reading.answer or 'no decision'}, {'right' if reading.right else 'wrong'}")
+    return lines
 
 
 def to_json(results: Results) -> Any:
