@@ -79,7 +79,8 @@ class Asker:
             CallFailed: no answer came.
         """
         voice = self._executor.voice(agent.name)
-        request = ChatRequest(messages, voice.sampling(sampling), sample=sampling.seed)
+        # A role's own temperature is for what it says; the second question is asked at 0 of everybody.
+        request = ChatRequest(messages, sampling if again else voice.sampling(sampling), sample=sampling.seed)
         tag = CallTag(PURPOSE, self._arm, self.item.id, agent.name, place.turn)
         reply = await voice.client.ask(request, tag)
         found = (read or self.read)(reply.text, reply.finish_reason)

@@ -67,7 +67,7 @@ class Script:
         """The next contribution: the first proposes a draft, later ones improve it or agree."""
         if heard:
             role = (
-                "The last contribution above is the current draft of the group's answer. "
+                "The last agent's contribution above is the current draft of the group's answer. "
                 "Improve it where it is wrong or incomplete, or agree with it."
             )
         else:

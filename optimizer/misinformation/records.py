@@ -102,7 +102,7 @@ class Transcript:
     @property
     def key(self) -> str:
         """Its identity in the event log."""
-        return f"{self.arm}:{self.item}:{self.sample}"
+        return transcript_key(self.arm, self.item, self.sample)
 
     @property
     def exposed(self) -> tuple[int, ...]:
@@ -129,6 +129,11 @@ class Transcript:
     def to_json(self) -> dict[str, Any]:
         """Plain data for the event log."""
         return asdict(self)
+
+
+def transcript_key(arm: str, item: str, sample: int) -> str:
+    """The identity of a transcript, known before it is held."""
+    return f"{arm}:{item}:{sample}"
 
 
 def transcript_from_json(record: Mapping[str, Any]) -> Transcript:

@@ -20,8 +20,8 @@ from optimizer.misinformation.arms import Arm, Design, Mitigation, System
 from optimizer.misinformation.asking import Asker, answer_tokens
 from optimizer.misinformation.baselines import draw_samples
 from optimizer.misinformation.debate import Discussion
-from optimizer.misinformation.prompts import PROMPTS_VERSION, Agent, Script
-from optimizer.misinformation.records import EVENT, KIND, Transcript, Utterance, each_record, read_records
+from optimizer.misinformation.prompts import PROMPTS_VERSION, Script
+from optimizer.misinformation.records import EVENT, KIND, Transcript, Utterance, each_record, read_records, transcript_key
 from optimizer.misinformation.results import misinformation_results, plain
 from optimizer.misinformation.stage import Stage, set_stage
 from optimizer.models.ledger import Ledger
@@ -49,7 +49,7 @@ async def run_misinformation(
     """
     watcher = watcher or Silent()
     stage = set_stage(settings, design, limit)
-    settings = with_context(settings, stage)
+    given, settings = settings, with_context(settings, stage)
     planned = await plan_panel(settings, [*(agent.name for agent in stage.agents), "verifier"], stage.items)
     resolved = {
         "v": 1,
@@ -63,15 +63,15 @@ async def run_misinformation(
         "protocol": settings.protocol.model_dump(mode="json"),
         "model": panel_record(settings, planned),
     }
-    run, _ = open_run(Path(settings.runs), f"{KIND}-{Path(settings.data).stem}", resolved, to_toml(settings), fresh)
+    run, _ = open_run(Path(settings.runs), f"{KIND}-{Path(settings.data).stem}", resolved, to_toml(given), fresh)
     if run.finished:
         watcher.note(f"this run is finished: {run.path} (give --new for another)")
         return run
     watcher.note(f"run folder {run.path}")
     for what, count in stage.left_out().items():
         watcher.note(f"{count} of {len(stage.items)} items have no {what} passage and are left out of those conditions")
-    have = {transcript.key for transcript in each_record(run)}
     events, ledger, started = run.open_events(), Ledger(run.calls), time.monotonic()
+    have = {transcript.key for transcript in each_record(run)}
     watcher.begin(ledger, stage.calls())
     watcher.phase("debates")
     failed: list[Transcript] = []
@@ -89,7 +89,7 @@ async def run_misinformation(
             async def on_item(item: Item, sample: int) -> None:
                 """All arms of an item one after the other: they share calls, and a server's cached prefix."""
                 for arm in stage.arms(item):
-                    if Transcript(item.id, item.cluster, arm.id, sample, ()).key not in have:
+                    if transcript_key(arm.id, item.id, sample) not in have:
                         done(await hold(executor, stage, item, arm, sample))
 
             work = (partial(on_item, item, sample) for sample in range(design.seeds) for item in stage.items)
@@ -120,7 +120,7 @@ async def hold(executor: DebateExecutor, stage: Stage, item: Item, arm: Arm, sam
         if arm.system is System.DEBATE:
             await discussion.hold()
         else:
-            said = await draw_samples(asker, arm.system, Agent(agents[0].name, agents[0].description), passage, slots)
+            said = await draw_samples(asker, arm.system, stage.agents[0], passage, slots)
     except CallFailed as error:
         failure = str(error) or "no answer"
     said = said or discussion.said

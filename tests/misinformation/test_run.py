@@ -161,6 +161,9 @@ def test_a_killed_run_goes_on_and_ends_as_an_uninterrupted_one(server: Scripted,
     settings = run_settings(server, folder, timeout=5.0)
     with pytest.raises(UserError, match="calls in a row failed"):
         go(settings, design, 4)
+    (unfinished,) = (folder / "runs").iterdir()
+    with (unfinished / "events.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"v": 1, "id": "transcript:deb')  # a line that a kill cut off
     server.start()
     server.script = gullible
     before = asked(server)
