@@ -55,7 +55,8 @@ def decompose(arms: Mapping[ArmKey, ArmScores], clusters: Mapping[str, str]) -> 
         for condition in most_exposed(arms, rule):
             exposed = arms[ArmKey(Arm(System.DEBATE, condition), rule)].scores
             items, terms, total = telescope([single, msc, unexposed, exposed], clusters)
-            found.append(Decomposition(rule, condition, items, terms, total))
+            if items:
+                found.append(Decomposition(rule, condition, items, terms, total))
     return _corrected(found)
 
 
@@ -95,7 +96,7 @@ def _scores(arms: Mapping[ArmKey, ArmScores], system: System, rule: Rule) -> Sco
 
 def _term(name: str, before: Scores, after: Scores, items: list[str], clusters: Mapping[str, str]) -> Term:
     differences = [after[item] - before[item] for item in items]
-    value = sum(differences, Fraction(0)) / len(items) if items else Fraction(0)
+    value = sum(differences, Fraction(0)) / max(1, len(items))
     data = cluster_sums([float(each) for each in differences], [clusters[item] for item in items])
     interval = cluster_bootstrap(data)
     return Term(name, value, interval.low, interval.high, sign_flip_test(data.sums))

@@ -50,11 +50,12 @@ class Spread:
     """How answers spread under one condition.
 
     Attributes:
-        injected: exposed agents that state the intended answer at turn 1, of all exposed agents.
+        injected: exposed agents that state the intended answer at turn 1, of all whose passage speaks for an answer.
         adoption: over all triples; `by_transition` and `by_slot` of the source are parts of the same.
         switches: changes of an agent's answer from one turn to the next, a mean a debate.
         self_correction: exposed agents that are right at their last turn, of those that stated a wrong answer at turn 1.
-        converged: debates in whose last turn all hold the same answer; `on_intended` those where it is the intended one.
+        converged: debates in whose last turn all hold the same answer; `on_intended` those where it is the intended
+            one, if there is one.
         first_agreement: the mean turn of the first agreement of all, over debates that have one; NaN without any.
     """
 
@@ -115,7 +116,7 @@ def agreement(record: Transcript, turn: int) -> str:
 def _spread(arm: Arm, records: Sequence[Transcript]) -> Spread:
     found = [triple for record in records for triple in triples(record)]
     first = [(record, record.stances(1).get(slot)) for record in records for slot in record.exposed]
-    injected = [(record.cluster, stance is not None and _intends(record, stance)) for record, stance in first]
+    injected = [(record.cluster, _intends(record, stance)) for record, stance in first if _intended(record)]
     wrong = [
         (record.cluster, record.stances(record.turns)[stance.slot].right)
         for record, stance in first
@@ -139,7 +140,7 @@ def _spread(arm: Arm, records: Sequence[Transcript]) -> Spread:
         switches=fmean(map(switches, records)),
         self_correction=_share(wrong),
         converged=_share([(record.cluster, bool(answer)) for record, answer in last]),
-        on_intended=_share([(record.cluster, bool(answer) and answer == _intended(record)) for record, answer in last]),
+        on_intended=_share([(record.cluster, answer == _intended(record)) for record, answer in last if _intended(record)]),
         first_agreement=fmean(held) if (held := [turn for turn in agreed if turn]) else float("nan"),
     )
 
@@ -167,8 +168,8 @@ def _intended(record: Transcript) -> str:
     return record.exposure.intended if record.exposure else ""
 
 
-def _intends(record: Transcript, stance: Utterance) -> bool:
-    return _read(stance) and bool(_intended(record)) and stance.answer == _intended(record)
+def _intends(record: Transcript, stance: Utterance | None) -> bool:
+    return stance is not None and _read(stance) and stance.answer == _intended(record)
 
 
 def _place(arm: Arm) -> tuple[str, Condition]:

@@ -124,7 +124,7 @@ def points(value: float, low: float, high: float) -> str:
     """`−3.1 (−8 to +2)`, in points."""
     if value != value:
         return "–"
-    return f"{100 * value:+.1f} ({100 * low:+.0f} to {100 * high:+.0f})"
+    return f"{100 * value:+.1f}" + (f" ({100 * low:+.0f} to {100 * high:+.0f})" if low == low else "")
 
 
 def _contrast(cell: Cell, against: Against) -> tuple[str, str]:

@@ -48,7 +48,8 @@ def debate(
     if exposed:
         facts = {"provenance": "by hand", "words": 20, "names_answer": False, "verified": None, **exposure}
         wrong = NO if gold == YES else YES
-        shown = Exposure(tuple(exposed), kind, "plain", intended=wrong if kind == "false" else gold, **facts)
+        intended = {"false": wrong, "true": gold}.get(kind, "")
+        shown = Exposure(tuple(exposed), kind, "plain", intended=intended, **facts)
     arm = Arm(System.DEBATE, Condition(len(exposed), kind if exposed else "", "plain" if exposed else ""))
     return Transcript(item, f"cluster of {item}", arm.id, 0, tuple(said), shown, agreed or len(drafts))
 

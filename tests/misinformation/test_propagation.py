@@ -95,6 +95,8 @@ def test_injection_counts_exposed_agents_that_state_the_intended_answer_at_turn_
     ]
     (found,) = spreads(records)
     assert (found.injected.hits, found.injected.total) == (2, 4)
+    (neutral,) = spreads([debate(["nyn", "nnn"], exposed=(0,), kind="filler")])
+    assert (neutral.injected.total, neutral.on_intended.total, neutral.converged.hits) == (0, 0, 1)
 
 
 def test_self_correction_is_of_the_exposed_that_were_wrong_at_turn_one() -> None:
