@@ -42,6 +42,8 @@ class SplitSettings(Strict):
 
 Schedule = Literal["sequential", "round_robin", "all_at_once", "exhaustive", "random", "gepa"]
 Selector = Literal["incumbent", "pareto", "epsilon"]
+ObjectiveName = Literal["accuracy", "balanced_accuracy", "macro_f1", "cost"]
+ReflectionAdapter = Literal["plain", "chat", "json", "xml"]
 
 
 class SearchSettings(Strict):
@@ -53,9 +55,22 @@ class SearchSettings(Strict):
             baseline, takes proposals of random kinds through all of dev; "gepa" is that library's own engine.
         parent: "incumbent" leads the search; "pareto" draws by the share of dev items on which a candidate is best; "epsilon" is
             the incumbent but for one time in ten, when any candidate is drawn.
+        objective: what is maximised, and what the sealed test then decides on.
     """
 
-    budget: int = Field(default=520, ge=1, description="calls, the sealed test included; requests asked twice count once")
+    budget: int = Field(
+        default=520,
+        ge=0,
+        description="calls, the sealed test included; requests asked twice count once; 0 where another limit holds",
+    )
+    budget_tokens: int = Field(default=0, ge=0, description="prompt and reply tokens of those calls; 0 is no limit")
+    budget_usd: float = Field(default=0.0, ge=0, description="what those calls cost at a hosted provider; 0 is no limit")
+    budget_minutes: float = Field(
+        default=0.0, ge=0, description="of this start; 0 is no limit. Such a run cannot be repeated exactly"
+    )
+    objective: ObjectiveName = Field(default="accuracy", description="what is maximised")
+    cost_wrong: float = Field(default=1.0, ge=0, description="objective cost: of a wrong decision")
+    cost_abstained: float = Field(default=1.0, ge=0, description="objective cost: of no decision")
     schedule: Schedule = Field(default="sequential", description="in which order components and proposals are tried")
     parent: Selector = Field(default="incumbent", description="which candidate a proposal starts from")
     minibatch: int = Field(default=3, ge=1, description="schedule gepa: train items that a proposal is accepted on")
@@ -67,6 +82,19 @@ class SearchSettings(Strict):
         default=0.0, ge=0, description="accuracy that 1,000 tokens of instructions in a debate must bring, as a share"
     )
     token_cap: int = Field(default=120, ge=10, description="the longest prompt in tokens, roughly counted")
+    ahead: int = Field(
+        default=1, ge=1, description="reflections asked at once; the later ones are written while the first is tried"
+    )
+    reflection_adapter: ReflectionAdapter = Field(default="plain", description="how the dspy program speaks to the model")
+    reflection_program: str = Field(default="", description="file of a compiled dspy program that reflects")
+
+    @model_validator(mode="after")
+    def _limited(self) -> Self:
+        if not self.budget and not self.budget_tokens and not self.budget_minutes:
+            raise ValueError("budget is 0, so budget_tokens or budget_minutes must say when to stop")
+        if self.objective == "cost" and not max(self.cost_wrong, self.cost_abstained):
+            raise ValueError("objective cost needs a cost_wrong or cost_abstained above 0")
+        return self
 
 
 class ProtocolSettings(Strict):

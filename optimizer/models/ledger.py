@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +12,26 @@ from typing import IO, Any
 from optimizer.models.chat import CallTag, ChatReply
 
 LEDGER_VERSION = 1
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a run's different requests took, cached or not: tokens, dollars, and the largest call of debates and of all others."""
+
+    tokens: int = 0
+    cost: float = 0.0
+    debate_calls: int = 0
+    largest: dict[str, int] = field(default_factory=dict)
+    dearest: dict[str, float] = field(default_factory=dict)
+
+    def add(self, purpose: str, tokens: int, cost: float) -> None:
+        """Another request."""
+        kind = "debate" if purpose == "debate" else "other"
+        self.tokens += tokens
+        self.cost += cost
+        self.debate_calls += kind == "debate"
+        self.largest[kind] = max(self.largest.get(kind, 0), tokens)
+        self.dearest[kind] = max(self.dearest.get(kind, 0.0), cost)
 
 
 class Ledger:
@@ -27,6 +48,8 @@ class Ledger:
         self.cost = 0.0
         self._fingerprints: dict[str, set[str]] = {}
         self._keys: set[str] = set()
+        self._recorded: dict[str, tuple[str, int, float]] = {}  # of an earlier start: purpose, tokens, cost of a request
+        self.spent = Spent()
         self._file: IO[str] | None = None
         if path is not None:
             for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
@@ -43,6 +66,13 @@ class Ledger:
         """What a summary says beside the counts: the cost in US dollars, and what befell the servers; only what there is."""
         cost = {"cost_usd": round(self.cost, 6)} if self.cost else {}
         return {**cost, **({"incidents": self.incidents} if self.incidents else {})}
+
+    def charge(self, key: str, purpose: str, tokens: int, cost: float) -> None:
+        """Count what a request takes, the first time that it is made."""
+        if key in self._keys:
+            return
+        self._keys.add(key)
+        self.spent.add(purpose, tokens, cost)
 
     def knows(self, key: str) -> bool:
         """Whether this request was made before."""
@@ -63,7 +93,7 @@ class Ledger:
             "seconds": round(reply.seconds, 4),
             **({"cost": reply.cost} if reply.cost else {}),
         }
-        self._keys.add(key)
+        self.charge(key, tag.purpose, reply.prompt_tokens + reply.completion_tokens, reply.cost)
         self._count(line)
         self._write(line)
 
@@ -88,7 +118,7 @@ class Ledger:
 
     def touch(self, key: str) -> None:
         """Count a request as made whose answer stands in a recorded debate: a resumed run spends what it spent before."""
-        self._keys.add(key)
+        self.charge(key, *self._recorded.pop(key, ("debate", 0, 0.0)))
 
     def close(self) -> None:
         """Close the file."""
@@ -123,4 +153,6 @@ class Ledger:
         elif "failed" in line:
             self.counts["failed"] += 1
         else:
+            tokens = line["prompt_tokens"] + line["completion_tokens"]
+            self._recorded[line["key"]] = (line["purpose"], tokens, line.get("cost", 0.0))
             self._count(line)

@@ -154,11 +154,13 @@ class CoordinateAscent:
     async def _begin(self, start: Candidate) -> None:
         """The seed on all of dev: everything is compared with it in the end."""
         dev = self._climb.dev
-        if not self._budget.affords(self._scorer.cost_bound(start, start, dev)):
-            raise BudgetSpent
         self._pool[start.id] = start
         self._model.add(start.id)
-        await self._scorer.evaluate(start, dev)
+        # The first batch shows what a call takes, before the rest is begun.
+        for some in (dev[: self._scorer.batch], dev):
+            if not self._budget.affords(self._scorer.cost_bound(start, start, dev)):
+                raise BudgetSpent
+            await self._scorer.evaluate(start, some)
         self._model.observe(start.id, self._scorer.scores(start, dev))
         self._model.fit()
         self._tell_leader(start)
@@ -275,7 +277,7 @@ class CoordinateAscent:
         order = duel_order(dev, challenger.id, self._climb.seed, information)
         rule = Handicap(rule, -self._token_cost(challenger, parent))
         result = await duel(self._scorer, self._model, rule, parent, challenger, order, self._budget)
-        if self._model.copies and result.wins <= result.losses and not self._climb.token_price:
+        if self._model.copies and result.margin <= 0 and not self._climb.token_price:
             self._unproven.add(challenger.id)
         outcome.incumbent = self._leader(outcome.candidates[0], [*outcome.candidates, challenger])
         result = replace(result, accepted=outcome.incumbent.id == challenger.id)

@@ -48,6 +48,7 @@ class DuelResult:
     Attributes:
         accepted: whether the challenger leads the search after it.
         wins, losses: items won and lost over those compared.
+        margin: scores won less scores lost; the same as wins less losses where the objective is accuracy.
         compared, missing: items on which both have a score, and where one has none.
         ended: why, in words.
         order: ids of the items in the order in which they were looked at.
@@ -61,6 +62,7 @@ class DuelResult:
     compared: int
     missing: int
     ended: str
+    margin: float
     order: tuple[str, ...]
 
 
@@ -129,6 +131,7 @@ async def duel(
         compared=len(both),
         missing=sum(item.id not in theirs for item in looked),
         ended=ended,
+        margin=_margin(scorer, incumbent, challenger, looked),
         order=tuple(item.id for item in looked),
     )
 

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from optimizer.data.item import Item
+from optimizer.config import SearchSettings
+from optimizer.data.item import Item, Label
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
+from optimizer.search.objective import NAMES, objective_for
 from optimizer.stats.accuracy import Accuracy, accuracy_of
+from optimizer.stats.f1 import f1_difference
 from optimizer.stats.paired import PairedDifference, paired_difference
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
@@ -22,10 +25,24 @@ DISCORDANCE = 0.15  # assumed before there is data: items on which two prompts o
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectiveResult:
+    """Both values of an objective, the difference that is a gain where positive, its 95 % interval and two-sided p."""
+
+    name: str
+    seed: float
+    winner: float
+    gain: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
 class TestResult:
     """The sealed test: both accuracies, the paired difference, the verdict, and what the test could have seen.
 
-    `verdict` is better, worse, not distinguishable, or unchanged where the seed itself won the search.
+    `verdict` is better, worse, not distinguishable, or unchanged where the seed itself won the search. It goes by the objective;
+    `objective` has its figures where it is another than accuracy.
     """
 
     seed: Accuracy
@@ -35,13 +52,16 @@ class TestResult:
     smallest_gain: int | None
     detectable: float
     statement: str
+    objective: ObjectiveResult | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the summary."""
         return asdict(self)
 
 
-async def open_test(evaluator: Evaluator, seed: Candidate, winner: Candidate, test: Sequence[Item]) -> TestResult:
+async def open_test(
+    evaluator: Evaluator, seed: Candidate, winner: Candidate, test: Sequence[Item], settings: SearchSettings
+) -> TestResult:
     """Evaluate seed and winner on the sealed items and compare them.
 
     Raises:
@@ -52,25 +72,53 @@ async def open_test(evaluator: Evaluator, seed: Candidate, winner: Candidate, te
         _check_missing(debates)
     clusters = {item.id: item.cluster for item in test}
     before, after = evaluator.scores(seed, test), evaluator.scores(winner, test)
-    return compare_on_test(before, after, clusters, unchanged=seed.id == winner.id)
+    objective = None if settings.objective == "accuracy" else measure_objective(evaluator, seed, winner, test, settings)
+    return compare_on_test(before, after, clusters, unchanged=seed.id == winner.id, objective=objective)
+
+
+def measure_objective(
+    evaluator: Evaluator, seed: Candidate, winner: Candidate, items: Sequence[Item], settings: SearchSettings
+) -> ObjectiveResult:
+    """An objective other than accuracy of both candidates, on the items that both have, and the gain with its p."""
+    held = [evaluator.known(seed), evaluator.known(winner)]
+    both = [item for item in items if all(item.id in one and not one[item.id].failed for one in held)]
+    clusters = {item.id: item.cluster for item in both}
+    if settings.objective == "macro_f1":
+        classes = [Label.GROUNDED, Label.NOT_GROUNDED]
+        code: dict[object, int] = {label: index for index, label in enumerate(classes)}
+        gold = [code[item.label] for item in both if item.label]
+        said = [[code.get(one[item.id].decision, -1) for item in both] for one in held]
+        found = f1_difference(gold, said[0], said[1], [item.cluster for item in both])
+        return ObjectiveResult("macro_f1", found.baseline, found.challenger, found.difference, found.low, found.high, found.p)
+    objective = objective_for(settings, both)
+    before, after = ({item.id: objective.score(one[item.id], item) or 0.0 for item in both} for one in held)
+    difference, unit = paired_difference(before, after, clusters), objective.unit
+    means = [unit * sum(scores.values()) / max(1, len(scores)) for scores in (before, after)]
+    seeds, winners = [unit - mean for mean in means] if objective.name == "cost" else means
+    return ObjectiveResult(
+        objective.name, seeds, winners, unit * difference.difference, unit * difference.low, unit * difference.high, difference.p
+    )
 
 
 def compare_on_test(
-    before: Mapping[str, float], after: Mapping[str, float], clusters: Mapping[str, str], unchanged: bool
+    before: Mapping[str, float],
+    after: Mapping[str, float],
+    clusters: Mapping[str, str],
+    unchanged: bool,
+    objective: ObjectiveResult | None = None,
 ) -> TestResult:
-    """The verdict and its words from two sets of item scores."""
+    """The verdict and its words from two sets of item scores; by the objective where it is another than accuracy."""
     difference = paired_difference(dict(before), dict(after), dict(clusters))
     smallest = smallest_significant_gain(difference.clusters)
     detectable = detectable_gain(max(1, difference.items), DISCORDANCE)
     if unchanged:
         verdict = "unchanged"
-    elif difference.p > ALPHA:
-        verdict = "not distinguishable"
     else:
-        verdict = "better" if difference.difference > 0 else "worse"
+        gain, p = (difference.difference, difference.p) if objective is None else (objective.gain, objective.p)
+        verdict = "not distinguishable" if p > ALPHA else "better" if gain > 0 else "worse"
     seed, winner = accuracy_of(before, clusters), accuracy_of(after, clusters)
-    statement = _statement(verdict, seed, winner, difference, smallest, detectable)
-    return TestResult(seed, winner, difference, verdict, smallest, detectable, statement)
+    statement = _statement(verdict, seed, winner, difference, smallest, detectable, objective)
+    return TestResult(seed, winner, difference, verdict, smallest, detectable, statement, objective)
 
 
 def _check_missing(debates: Mapping[str, Debate]) -> None:
@@ -87,8 +135,23 @@ def points(share: float) -> str:
     return f"{100 * share:+.1f} points"
 
 
+def _objective_words(found: ObjectiveResult) -> str:
+    """`balanced accuracy .600 to .650 (gain +.050, 95 % interval …)`; a gain in cost is what is saved."""
+    gain = "saved" if found.name == "cost" else "gain"
+    return (
+        f"{NAMES[found.name]} {found.seed:.3f} before, {found.winner:.3f} after ({gain} {found.gain:+.3f}, "
+        f"95 % interval {found.low:+.3f} to {found.high:+.3f}, p = {found.p:.3f})"
+    )
+
+
 def _statement(
-    verdict: str, seed: Accuracy, winner: Accuracy, difference: PairedDifference, smallest: int | None, detectable: float
+    verdict: str,
+    seed: Accuracy,
+    winner: Accuracy,
+    difference: PairedDifference,
+    smallest: int | None,
+    detectable: float,
+    objective: ObjectiveResult | None,
 ) -> str:
     where = f"on {difference.items} sealed test items in {difference.clusters} clusters"
     if verdict == "unchanged":
@@ -100,6 +163,8 @@ def _statement(
         f"{points(difference.difference)} {where} (95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, "
         f"{difference.wins} items won, {difference.losses} lost, p = {difference.p:.3f})"
     )
+    if objective is not None:
+        figures = f"{_objective_words(objective)}; in accuracy {figures}"
     few = f" With only {difference.clusters} clusters this is a rough reading." if difference.clusters < _FEW_CLUSTERS else ""
     if verdict == "better":
         return f"The winner is better than the seed: {figures}.{few}"
@@ -110,5 +175,7 @@ def _statement(
         if smallest is not None
         else "no difference at all, it has too few clusters"
     )
+    if objective is not None:
+        return f"The winner is not distinguishable from the seed: {figures}.{few}"
     power = "" if detectable != detectable else f"; a true gain of {100 * detectable:.0f} points is found with 80 % power"
     return f"The winner is not distinguishable from the seed: {figures}. This test could have seen {seen}{power}.{few}"

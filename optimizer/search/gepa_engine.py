@@ -12,8 +12,10 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.debate.voices import REFLECTION
+from optimizer.models.chat import CallTag
 from optimizer.models.transport import CallFailed
 from optimizer.runs.events import Journal
 from optimizer.runs.watch import Silent, Watcher
@@ -22,7 +24,8 @@ from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate, Rejection, objection
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
-from optimizer.search.reflection import reflect
+from optimizer.search.objective import Objective
+from optimizer.search.reflection import reading_for
 
 _T = TypeVar("_T")
 
@@ -32,8 +35,9 @@ class GepaSearch:
 
     Args:
         evaluator: holds and remembers debates.
-        climb: splits, seed, token cap; the schedule is gepa's.
-        minibatch: train items that a proposal is accepted on before it goes through dev.
+        climb: splits and seed; the schedule is gepa's.
+        settings: the minibatch on which a proposal is accepted before it goes through dev, and how reflection asks.
+        objective: what its scores are.
         budget: hard; an iteration begins only where its dearest course is affordable.
     """
 
@@ -41,12 +45,14 @@ class GepaSearch:
         self,
         evaluator: Evaluator,
         climb: Climb,
-        minibatch: int,
+        settings: SearchSettings,
+        objective: Objective,
         budget: Budget,
         events: Journal,
         watcher: Watcher | None = None,
     ) -> None:
-        self._evaluator, self._climb, self._minibatch, self._budget, self._events = evaluator, climb, minibatch, budget, events
+        self._evaluator, self._climb, self._settings, self._objective = evaluator, climb, settings, objective
+        self._budget, self._events = budget, events
         self._watcher: Watcher = watcher or Silent()
 
     async def run(self, start: Candidate, components: Sequence[str]) -> SearchOutcome:
@@ -68,7 +74,7 @@ class GepaSearch:
             list(climb.train),
             list(climb.dev),
             adapter=adapter,
-            reflection_minibatch_size=min(self._minibatch, len(climb.train)),
+            reflection_minibatch_size=min(self._settings.minibatch, len(climb.train)),
             stop_callbacks=lambda state: not self._affords_iteration(start),
             seed=climb.seed,
             logger=_Quiet(),
@@ -79,7 +85,7 @@ class GepaSearch:
     def _affords_iteration(self, start: Candidate) -> bool:
         """Parent and child on a minibatch, a reflection, and the child on all of dev."""
         debate = self._evaluator.executor.protocol.calls(len(self._evaluator.personas(start)))
-        return self._budget.affords(debate * (2 * self._minibatch + len(self._climb.dev)) + 1)
+        return self._budget.affords(debate * (2 * self._settings.minibatch + len(self._climb.dev)) + 1)
 
 
 @dataclass
@@ -122,7 +128,7 @@ class _Adapter:
         self.search._watcher.phase(f"gepa: {ours.origin}")
         debates = self._wait(evaluator.evaluate(ours, batch))
         lessons = [Lesson(item, debates[item.id]) for item in batch]
-        scores = [_number(lesson.debate.score(lesson.item)) for lesson in lessons]
+        scores = [_number(self.search._objective.score(lesson.debate, lesson.item)) for lesson in lessons]
         if {item.id for item in batch} == {item.id for item in self.search._climb.dev}:
             self._tell(ours, sum(scores), len(scores))
         return EvaluationBatch([lesson.debate for lesson in lessons], scores, lessons if capture_traces else None)
@@ -144,18 +150,21 @@ class _Adapter:
         return {component: self._wait(self._reflect(component)) for component in components}
 
     async def _reflect(self, component: str) -> str:
+        from optimizer.search.program import reflect  # dspy takes half a second to load
+
         climb, executor, parent = self.search._climb, self.search._evaluator.executor, self._parent
+        settings, client = self.search._settings, executor.voice(REFLECTION).client
         self._proposals += 1
         current, origin = parent.texts[component], f"gepa:{self._proposals}"
         lessons = [lesson for lesson in self._lessons if not lesson.debate.failed]
+        reading = reading_for(client, executor.protocol, parent, component, lessons, (), settings.token_cap)
+        self.search._budget.charge(1)
         try:
-            reflected = await reflect(
-                executor.voice(REFLECTION).client, executor.protocol, parent, component, lessons, (), climb.token_cap,
-                sample=climb.seed * 1000 + self._proposals,
-            )  # fmt: skip
+            tag = CallTag(REFLECTION, parent.id, persona=component)
+            reflected = await reflect(client, reading, tag, settings, climb.seed * 1000 + self._proposals)
         except CallFailed as failure:
             return self._refused(component, origin, "", f"the call failed: {failure}", current)
-        problem = reflected.problem or objection(reflected.text, current, climb.token_cap, climb.train)
+        problem = reflected.problem or objection(reflected.text, current, settings.token_cap, climb.train)
         return self._refused(component, origin, reflected.text, problem, current) if problem else reflected.text
 
     def _refused(self, component: str, origin: str, text: str, problem: str, current: str) -> str:

@@ -15,8 +15,10 @@ from optimizer.data.item import Item, items_hash
 from optimizer.data.loaders import load_items
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import Splits, split_items
+from optimizer.debate.executor import DebateExecutor
 from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
+from optimizer.debate.voices import REFLECTION
 from optimizer.models.cache import ResponseCache
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
@@ -27,13 +29,15 @@ from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
 from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
-from optimizer.search.budget import Budget
+from optimizer.search.budget import Budget, DebateMeter, allowances
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import TestResult, open_test
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.gepa_engine import GepaSearch
+from optimizer.search.objective import ObjectiveScorer, check_objective, confusion, objective_for
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
+from optimizer.search.reflection import MOST_READ_TOKENS
 
 if TYPE_CHECKING:
     from optimizer.search.study import StudyMirror
@@ -56,6 +60,11 @@ class OptimizeJob:
     resolved: dict[str, Any]
 
     @property
+    def everything(self) -> tuple[Item, ...]:
+        """The items of all splits."""
+        return (*self.splits.train, *self.splits.dev, *self.splits.test)
+
+    @property
     def name(self) -> str:
         """The run's name: what is optimised, on which data."""
         return f"{self.settings.persona.replace(',', '+')}-{Path(self.settings.data).stem or 'data'}"
@@ -71,6 +80,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
     components = library.components(settings.persona)
     items = load_items(data_path(settings.data), settings.columns, settings.label_map)
     splits = split_items(items, settings.seed, settings.splits.model_dump())
+    check_objective(settings.search, (*splits.dev, *splits.test))
     protocol = Protocol.of(settings.protocol)
     everything = (*splits.train, *splits.dev, *splits.test)
     serving = await plan_panel(settings, library.personas, everything)
@@ -102,11 +112,11 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
     try:
         async with open_panel(job.settings, job.serving, ledger, run.server_log, watcher.note) as executor:
             evaluator = Evaluator(executor, events, recorded, watcher)
-            budget = Budget(job.settings.search.budget, ledger, job.plan.test_calls)
+            budget = _budget(job, ledger, executor)
             outcome = await _search(job, run, evaluator, budget, events, watcher)
             watcher.phase("sealed test")
             budget.release()
-            result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test)
+            result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test, job.settings.search)
         _write_result(job, run, evaluator, outcome, result, ledger, time.monotonic() - started)
     finally:
         events.close()
@@ -118,6 +128,10 @@ async def _search(
     job: OptimizeJob, run: RunFolder, evaluator: Evaluator, budget: Budget, events: EventLog, watcher: Watcher
 ) -> SearchOutcome:
     search, dev, train = job.settings.search, job.splits.dev, job.splits.train
+    if search.objective == "macro_f1" and budget.affords(evaluator.cost_bound(job.seed, job.seed, dev)):
+        await evaluator.evaluate(job.seed, dev)
+    objective = objective_for(search, dev, confusion(evaluator.known(job.seed), dev))
+    scorer = ObjectiveScorer(evaluator, objective)
     climb = Climb(
         dev,
         train,
@@ -125,39 +139,53 @@ async def _search(
         parent=search.parent,
         sweeps=search.sweeps,
         token_cap=search.token_cap,
-        token_price=search.token_price,
+        token_price=search.token_price / objective.unit,
         rounds=job.protocol.rounds,
         seed=job.settings.seed,
     )
-    mirror = _mirror(job, run, evaluator, events)
+    mirror = _mirror(job, run, scorer, events)
     journal = mirror or events
     if search.schedule == "gepa":
-        outcome = await GepaSearch(evaluator, climb, search.minibatch, budget, journal, watcher).run(job.seed, job.components)
+        gepa = GepaSearch(evaluator, climb, search, objective, budget, journal, watcher)
+        outcome = await gepa.run(job.seed, job.components)
     else:
-        proposers = _proposers(job, evaluator, budget)
+        reflection = Reflection(evaluator, train, budget, search, job.settings.seed)
+        proposers = _proposers(job, evaluator, budget, reflection)
         if mirror is not None and search.schedule != "exhaustive":
             proposers.append(mirror)
         ascent = CoordinateAscent(
-            evaluator, proposers, climb, budget, journal, watcher, taken=None if mirror is None else mirror.taken
+            scorer, proposers, climb, budget, journal, watcher, taken=None if mirror is None else mirror.taken
         )
-        outcome = await ascent.run(job.seed, job.components)
+        try:
+            outcome = await ascent.run(job.seed, job.components)
+        finally:
+            reflection.drop()
     if mirror is not None:
         mirror.finish(outcome.candidates, outcome.incumbent.id)
     return outcome
 
 
-def _mirror(job: OptimizeJob, run: RunFolder, evaluator: Evaluator, events: EventLog) -> StudyMirror | None:
+def _mirror(job: OptimizeJob, run: RunFolder, scorer: ObjectiveScorer, events: EventLog) -> StudyMirror | None:
     if not job.settings.optuna:
         return None
     from optimizer.search.study import StudyMirror
 
-    return StudyMirror(job.settings.optuna, job.settings.study or job.name, run.path.name, events, evaluator, job.splits.dev)
+    return StudyMirror(job.settings.optuna, job.settings.study or job.name, run.path.name, events, scorer, job.splits.dev)
 
 
-def _proposers(job: OptimizeJob, evaluator: Evaluator, budget: Budget) -> list[Proposer]:
+def _budget(job: OptimizeJob, ledger: Ledger, executor: DebateExecutor) -> Budget:
+    """The limits of the settings; what is not known before it is paid for is bounded by what the data can hold."""
     search = job.settings.search
-    most = None if search.reflections < 0 else search.reflections
-    reflection = Reflection(evaluator, job.splits.train, budget, most, search.token_cap, job.settings.seed)
+    tokens = {item.id: len((item.evidence_text + item.claim).encode()) // 2 for item in job.everything}
+    longer = max(tokens.values()) - max(tokens[item.id] for item in job.splits.dev)
+    context = executor.voice(REFLECTION).client.endpoint.context
+    reading = min(context // 2 or MOST_READ_TOKENS, MOST_READ_TOKENS) + 8 * search.token_cap
+    limits = allowances(search, ledger, longer, search.ahead * reading)
+    return Budget(search.budget, DebateMeter(ledger), job.plan.test_calls, limits)
+
+
+def _proposers(job: OptimizeJob, evaluator: Evaluator, budget: Budget, reflection: Reflection) -> list[Proposer]:
+    search = job.settings.search
     alternatives = Alternatives(job.library.alternatives)
     if search.schedule == "exhaustive":
         return [alternatives]

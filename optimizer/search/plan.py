@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from optimizer.config import SearchSettings
 from optimizer.data.item import Item
@@ -18,6 +19,7 @@ from optimizer.search.ending import DISCORDANCE
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
 _FEW_CLUSTERS = 30
+_BYTES_A_TOKEN, _TOKENS_BESIDE = 4.5, 180  # of English; persona, question, transcript and answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ def make_plan(
         UserError: the budget does not even buy the seed, one proposal and the sealed test.
     """
     calls_a_debate = protocol.calls(len(personas))
+    budget, estimated = _calls_bought(settings, splits, seconds_a_call)
     sizes = {"train": len(splits.train), "dev": len(splits.dev), "test": len(splits.test)}
     clusters = {
         name: len({item.cluster for item in items})
@@ -79,17 +82,18 @@ def make_plan(
     alone = protocol.first_round_is_independent and SOURCE_SKEPTICISM not in components
     fixed = len(set(personas) - set(components)) if alone else 0
     test_calls = sizes["test"] * (2 * calls_a_debate - fixed)
-    search_calls = settings.budget - seed_calls - test_calls
+    search_calls = budget - seed_calls - test_calls
     shared = len(personas) - 1 if alone else 0  # a proposal changes one component
     dearest = sizes["dev"] * (calls_a_debate - shared)
     # Dropped after one batch, and but for the changed persona all was said before.
     cheapest = min(batch, sizes["dev"]) * protocol.rounds
-    if search_calls < dearest:
+    needed = seed_calls + test_calls + dearest
+    if search_calls < dearest and not estimated:
         raise UserError(
-            f"a budget of {settings.budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "
-            f"and one proposal up to {dearest}; give --budget {seed_calls + test_calls + dearest} or more, or smaller splits"
+            f"a budget of {budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "
+            f"and one proposal up to {dearest}; give --budget {needed} or more, or smaller splits"
         )
-    at_least = search_calls // dearest
+    at_least = max(0, search_calls // dearest)
     warnings = [
         f"only {clusters[name]} clusters in {name}: intervals are rough under {_FEW_CLUSTERS}"
         for name in ("dev", "test")
@@ -97,7 +101,12 @@ def make_plan(
     ]
     if at_least <= 1:
         warnings.append("the budget may buy a single proposal: that is no search; raise --budget")
-    to_pay = max(0, settings.budget - cached)
+    if estimated:
+        enough = "" if search_calls >= dearest else f", and a search takes {needed} at the least"
+        warnings.append(f"the budget in {estimated} buys about {budget} calls{enough}; what a call takes is seen when it is made")
+    if settings.budget_minutes:
+        warnings.append("a budget in minutes depends on the machine's speed: this run cannot be repeated exactly")
+    to_pay = max(0, budget - cached)
     return Plan(
         sizes,
         clusters,
@@ -105,7 +114,7 @@ def make_plan(
         seed_calls,
         test_calls,
         search_calls,
-        settings.budget,
+        budget,
         (at_least, max(at_least, search_calls // cheapest)),
         cached,
         None if seconds_a_call is None else to_pay * seconds_a_call,
@@ -113,6 +122,22 @@ def make_plan(
         detectable_gain(sizes["test"], DISCORDANCE),
         tuple(warnings),
     )
+
+
+def _calls_bought(settings: SearchSettings, splits: Splits, seconds_a_call: float | None) -> tuple[int, str]:
+    """How many calls the tightest limit buys, and its unit where that is an estimate; dollars are only known in the run."""
+    items = (*splits.train, *splits.dev, *splits.test)
+    bytes_an_item = fmean(len((item.evidence_text + item.claim).encode()) for item in items)
+    found = [(settings.budget, "")] if settings.budget else []
+    if settings.budget_tokens:
+        found.append((int(settings.budget_tokens / (bytes_an_item / _BYTES_A_TOKEN + _TOKENS_BESIDE)), "tokens"))
+    if settings.budget_minutes and seconds_a_call:
+        found.append((int(60 * settings.budget_minutes / seconds_a_call), "minutes"))
+    if not found:
+        raise UserError(
+            "nothing is known about this server's speed, so a budget in minutes needs one in calls beside it: --budget"
+        )
+    return min(found)
 
 
 async def count_cached(offline: DebateExecutor, seed: Candidate, items: Sequence[Item]) -> int:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.debate.voices import REFLECTION
+from optimizer.models.chat import CallTag
+from optimizer.models.client import ChatClient
 from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import Alternative
 from optimizer.search.budget import Budget, BudgetSpent
 from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
-from optimizer.search.reflection import compress, reflect
+from optimizer.search.reflection import Reading, Reflected, reading_for
 
 _SHORTEST = 8  # words; shorter texts are left as they are
 
@@ -99,50 +103,76 @@ class Reflection:
         evaluator: holds the parent's debates on train.
         train: items that may be read.
         budget: what reading and reflecting is paid from.
-        most: proposals for each component and sweep; None is as many as the budget buys.
-        token_cap: the longest text asked for.
+        settings: how many proposals for each component and sweep, how long, how many at once, and how dspy asks.
         seed: each proposal is a sample of its own, apart from those of other seeds.
+
+    With `settings.ahead` above 1 so many are asked at once about the same reading, and the later ones are written while the
+    first is being tried. They are spent when they are asked, so that no timing changes the run; when the parent changes,
+    those not used yet are dropped.
     """
 
     evaluator: Evaluator
     train: Sequence[Item]
     budget: Budget
-    most: int | None
-    token_cap: int
+    settings: SearchSettings
     seed: int
     kind: str = "reflection"
+    _ahead: dict[tuple[str, str, int], asyncio.Task[Reflected]] = field(default_factory=dict)
 
     def has_more(self, context: Context) -> bool:
-        return (self.most is None or context.number < self.most) and not self._faultless(context.parent)
+        most = self.settings.reflections
+        return (most < 0 or context.number < most) and not self._faultless(context.parent)
 
     def price(self, context: Context) -> int:
-        return 1 + self.evaluator.cost_bound(context.parent, context.parent, self.train)
+        if self._key(context) in self._ahead:
+            return 0
+        return self.settings.ahead + self.evaluator.cost_bound(context.parent, context.parent, self.train)
 
     async def propose(self, context: Context) -> Proposed:
         parent, origin = context.parent, f"{self.kind}:{context.sample + 1}"
+        waiting = self._ahead.pop(self._key(context), None)
+        if waiting is not None:
+            return await self._result(waiting, context, origin)
+        self.drop()
         if not self.budget.affords(self.price(context)):
             raise BudgetSpent
         debates = await self.evaluator.evaluate(parent, self.train)
         lessons = [Lesson(item, debates[item.id]) for item in self.train if not debates[item.id].failed]
         if all(lesson.right for lesson in lessons):
             return Proposed(origin=origin, problem="the incumbent makes no mistake on train, so there is nothing to reflect on")
-        executor = self.evaluator.executor
+        executor, component = self.evaluator.executor, context.component
+        rejected = [each for each in context.rejected if each.component == component and each.text]
+        client = executor.voice(REFLECTION).client
+        reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, self.settings.token_cap)
+        first = self._ask(client, reading, context, context.sample)
+        for sample in range(context.sample + 1, context.sample + self.settings.ahead):
+            self._ahead[parent.id, component, sample] = self._ask(client, reading, context, sample)
+        self.budget.charge(self.settings.ahead)
+        return await self._result(first, context, origin)
+
+    def drop(self) -> None:
+        """Give up what was asked and not used."""
+        for task in self._ahead.values():
+            task.cancel()
+        self._ahead.clear()
+
+    def _key(self, context: Context) -> tuple[str, str, int]:
+        return context.parent.id, context.component, context.sample
+
+    def _ask(self, client: ChatClient, reading: Reading, context: Context, sample: int) -> asyncio.Task[Reflected]:
+        from optimizer.search.program import reflect  # dspy takes half a second to load
+
+        tag = CallTag(REFLECTION, context.parent.id, persona=context.component)
+        return asyncio.create_task(reflect(client, reading, tag, self.settings, self.seed * 1000 + sample))
+
+    async def _result(self, task: asyncio.Task[Reflected], context: Context, origin: str) -> Proposed:
         try:
-            reflected = await reflect(
-                executor.voice(REFLECTION).client,
-                executor.protocol,
-                parent,
-                context.component,
-                lessons,
-                [each for each in context.rejected if each.component == context.component and each.text],
-                self.token_cap,
-                sample=self.seed * 1000 + context.sample,
-            )
+            reflected = await task
         except CallFailed as failure:
             return Proposed(origin=origin, problem=f"the call failed: {failure}")
         if reflected.problem:
             return Proposed(origin=origin, problem=reflected.problem)
-        return Proposed(parent.with_text(context.component, reflected.text, origin), origin)
+        return Proposed(context.parent.with_text(context.component, reflected.text, origin), origin)
 
     def _faultless(self, parent: Candidate) -> bool:
         """Whether all of train was held, and nothing of it wrongly."""
@@ -221,9 +251,13 @@ class Compression:
         origin = f"{self.kind}:{_mark(text)}:{context.sample + 1}"
         if not self.budget.affords(self.price(context)):
             raise BudgetSpent
+        from optimizer.search.program import shorten
+
         client = self.evaluator.executor.voice(REFLECTION).client
+        tag = CallTag(REFLECTION, context.parent.id, persona=context.component)
+        self.budget.charge(1)
         try:
-            shorter = await compress(client, context.component, text, sample=self.seed * 1000 + context.sample)
+            shorter = await shorten(client, text, tag, sample=self.seed * 1000 + context.sample)
         except CallFailed as failure:
             return Proposed(origin=origin, problem=f"the call failed: {failure}")
         if shorter.problem:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from optimizer.api import judge, optimize
-from optimizer.config import Settings, load_settings
+from optimizer.config import Settings, load_settings, parse_assignments
 from optimizer.data.loaders import load_items
 from optimizer.runs.events import read_events
 from optimizer.runs.folder import RunFolder
@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--dev", type=int, default=100)
     parser.add_argument("--test", type=int, default=100)
     parser.add_argument("--runs", default="runs/real-curves")
+    parser.add_argument("--set", action="append", default=[], help="any other setting, for both: search.token_cap=60")
     options = parser.parse_args()
     grid = list(range(options.budget // 6, options.budget + 1, options.budget // 6))
     rows: dict[str, list[list[float]]] = {schedule: [] for schedule in SCHEDULES}
@@ -71,6 +72,7 @@ def main() -> None:
                     "panel": options.persona, "runs": f"{options.runs}/{schedule}-{seed}",
                     "protocol.rounds": 1, "search.schedule": schedule, "search.budget": options.budget,
                     "splits.train": options.train, "splits.dev": options.dev, "splits.test": options.test,
+                    **parse_assignments(options.set),
                 }
             )  # fmt: skip
             run = optimize(settings)

@@ -22,7 +22,7 @@ from optimizer.errors import UserError
 from optimizer.runs.folder import RunFolder
 from optimizer.runs.seal import SealRegister
 from optimizer.search.job import optimize, prepare
-from tests.conftest import Scripted, answer, completion, make_items, write_items
+from tests.conftest import Delayed, Scripted, answer, completion, make_items, write_items
 
 GOOD = "Look very closely."
 
@@ -101,6 +101,46 @@ def test_the_budget_is_never_exceeded(server: Scripted, data: Path, budget: int)
     run = go(settings(server, data, **flags))
     keys = {json.loads(line)["key"] for line in run.calls.read_text().splitlines()}
     assert len(keys) == run.summary()["result"]["calls"] <= budget
+
+
+@pytest.mark.parametrize("ahead", [1, 3])
+def test_a_budget_in_tokens_is_never_exceeded_and_a_resumed_run_spends_the_same(server: Scripted, data: Path, ahead: int) -> None:
+    """A scripted call takes 110 tokens; a reflection is reserved with what it may take at the most."""
+    server.script = judge
+    flags = {"splits.train": 6, "splits.dev": 16, "splits.test": 20, "search.budget": 0, "search.budget_tokens": 75_000}
+    chosen = settings(server, data, **flags, **{"search.ahead": ahead, "search.reflections": -1})
+    run = go(chosen)
+    spent = {(line := json.loads(text))["key"]: line["prompt_tokens"] + line["completion_tokens"] for text in run.calls.open()}
+    before = run.summary()["result"]
+    assert before["stopped"] == "budget spent"
+    assert 37_500 < sum(spent.values()) <= 75_000
+    (run.path / "summary.json").unlink()
+    assert go(chosen).summary()["result"] == before
+
+
+def test_a_budget_in_minutes_says_that_it_cannot_be_repeated_and_needs_a_known_speed(server: Scripted, data: Path) -> None:
+    timed = settings(server, data, **{"search.budget": 0, "search.budget_minutes": 5.0})
+    with pytest.raises(UserError, match="nothing is known about this server's speed"):
+        asyncio.run(prepare(timed))
+    job = asyncio.run(prepare(settings(server, data, **{"search.budget_minutes": 5.0})))
+    assert any("cannot be repeated exactly" in warning for warning in job.plan.warnings)
+
+
+def test_reflections_asked_ahead_give_the_same_run_whatever_the_timing(server: Scripted, data: Path) -> None:
+    results = []
+    for delay in (0.0, 0.02):
+
+        def late(body: dict[str, Any], delay: float = delay) -> Any:
+            improving = "You improve the instruction" in body["messages"][-1]["content"]
+            return Delayed(delay, judge(body)) if improving else judge(body)
+
+        server.script = late
+        flags = {"search.ahead": 4, "search.reflections": 6, "persona": "expert", "search.budget": 1200}
+        chosen = settings(server, data, **flags, cache=str(data / f"cache-{delay}.sqlite"), runs=str(data / f"runs-{delay}"))
+        results.append(go(chosen).summary()["result"])
+    origins = [row["origin"] for row in results[0]["candidates"]]
+    assert sum(origin.startswith("reflection") for origin in origins) >= 4
+    assert results[0] == results[1]
 
 
 def test_a_budget_that_buys_no_search_is_refused_before_a_call(server: Scripted, data: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 
 from optimizer.data.item import Item, Label
@@ -10,7 +12,7 @@ from optimizer.debate.records import Debate, Turn
 from optimizer.debate.verdict import Outcome, Verdict
 from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 from optimizer.search.lessons import Lesson, blame, role_map, shown_lessons
-from optimizer.search.reflection import reflection_prompt
+from optimizer.search.reflection import reading
 
 PERSONAS = ("skeptic", "advocate", "expert")
 YES, NO = Label.GROUNDED, Label.NOT_GROUNDED
@@ -70,7 +72,9 @@ def test_debates_are_bounded_in_tokens_and_what_is_left_out_is_said(tokens: int)
 def test_small_models_read_the_short_form_and_everybody_the_rejections_with_their_reasons() -> None:
     lessons = [lesson("1", NO, "nyy", "yyy", decision=YES), lesson("2", YES, "nyy", "nyy", decision=YES)]
     rejected = [Rejection("expert", "reflection:1", "Be bold.", "won 1 and lost 3 of 8 items")]
-    full, short = (reflection_prompt(Protocol(), CANDIDATE, "expert", lessons, rejected, 100, full) for full in (True, False))
+    full, short = (
+        "\n".join(astuple(reading(Protocol(), CANDIDATE, "expert", lessons, rejected, 100, full))) for full in (True, False)
+    )
     assert "- Be bold. (won 1 and lost 3 of 8 items)" in full
     assert "- Be bold. (won 1 and lost 3 of 8 items)" in short
     assert ("Skeptic moved" in full, "Skeptic moved" in short) == (True, False)
