@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
@@ -56,6 +56,8 @@ class SearchSettings(Strict):
         parent: "incumbent" leads the search; "pareto" draws by the share of dev items on which a candidate is best; "epsilon" is
             the incumbent but for one time in ten, when any candidate is drawn.
         objective: what is maximised, and what the sealed test then decides on.
+        conditions: under which a panel is judged, together: F1, Fn, T1, Tn, 0. "none" is as the data is; "auto" takes all
+            five where source_skepticism alone is searched and the data has passages.
     """
 
     budget: int = Field(
@@ -69,6 +71,14 @@ class SearchSettings(Strict):
         default=0.0, ge=0, description="of this start; 0 is no limit. Such a run cannot be repeated exactly"
     )
     objective: ObjectiveName = Field(default="accuracy", description="what is maximised")
+    conditions: tuple[str, ...] = Field(default=("auto",), description="auto, none, or F1,Fn,T1,Tn,0")
+    passage_style: str = Field(default="plain", description="style of the passages that conditions show")
+    condition_penalty: float = Field(
+        default=1.0, ge=0, description="what a loss under true passages and none weighs against a gain under false ones"
+    )
+    margin: float = Field(
+        default=0.03, gt=0, lt=1, description="loss under true passages and none that the sealed test is to rule out"
+    )
     cost_wrong: float = Field(default=1.0, ge=0, description="objective cost: of a wrong decision")
     cost_abstained: float = Field(default=1.0, ge=0, description="objective cost: of no decision")
     schedule: Schedule = Field(default="sequential", description="in which order components and proposals are tried")
@@ -87,6 +97,14 @@ class SearchSettings(Strict):
     )
     reflection_adapter: ReflectionAdapter = Field(default="plain", description="how the dspy program speaks to the model")
     reflection_program: str = Field(default="", description="file of a compiled dspy program that reflects")
+
+    @field_validator("conditions", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        """Several with commas, as on the command line; `none` is no condition."""
+        if isinstance(value, str | int):
+            value = [name.strip() for name in str(value).split(",") if name.strip()]
+        return [] if list(value) == ["none"] else value
 
     @model_validator(mode="after")
     def _limited(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from optimizer.data.item import Item, Label
@@ -22,11 +22,14 @@ class Splits:
     test: tuple[Item, ...]
 
 
-def split_items(items: Sequence[Item], seed: int, sizes: dict[str, int]) -> Splits:
+def split_items(
+    items: Sequence[Item], seed: int, sizes: dict[str, int], usable: Callable[[Item], bool] = lambda item: True
+) -> Splits:
     """Divide items by cluster in the shares of SHARES, then keep at most sizes[split] of each (0 keeps all).
 
     A smaller size keeps a subset of what a larger one keeps, drawn over as many clusters as possible with the labels
-    in balance, so a short run and a serious run on the same data agree about what is sealed.
+    in balance, so a short run and a serious run on the same data agree about what is sealed. Items that are not `usable`
+    are left out after the division, so that they change nothing of it either.
 
     Raises:
         UserError: a split would be empty or, for dev and test, hold one label only.
@@ -45,7 +48,7 @@ def split_items(items: Sequence[Item], seed: int, sizes: dict[str, int]) -> Spli
         for label, count in counts.items():
             quota[target][label] -= count
         members[target].extend(groups[cluster])
-    chosen = {split: tuple(spread(members[split], seed, sizes.get(split, 0))) for split in SHARES}
+    chosen = {split: tuple(spread(filter(usable, members[split]), seed, sizes.get(split, 0))) for split in SHARES}
     _check(chosen, len(items), len(groups))
     return Splits(**chosen)
 

@@ -107,7 +107,7 @@ class DebateExecutor:
 
     async def _hold(self, job: DebateJob, purpose: str) -> Debate:
         protocol = self.protocol
-        personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.id)
+        personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.base)
         turns: list[Turn] = []
         try:
             for number in range(1, protocol.rounds + 1):
@@ -129,7 +129,8 @@ class DebateExecutor:
             messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript)
             sampling = voice.sampling(protocol.sampling(job.sample))
             request = ChatRequest(messages, sampling, protocol.answer_schema, job.sample)
-            tag = CallTag(purpose, job.candidate, job.item.id, persona, number)
+            # Variants of an item go to the same replica, which has what they share in its prefix cache.
+            tag = CallTag(purpose, job.candidate, job.item.base, persona, number)
             reply = await voice.client.ask(request, tag)
             return make_turn(persona, number, voice.client.key(request), reply, protocol)
 

@@ -34,8 +34,8 @@ async def plan_panel(settings: Settings, personas: Sequence[str], items: Iterabl
     shown = list(items)
     for role in settings.roles.values():
         own, adds = role_evidence(role), role.evidence_mode == "add"
-        shown += [with_evidence(item, own[item.id], adds) for item in shown if item.id in own]
-    needed = context_needed((item.evidence_text + item.claim for item in shown), settings.context)
+        shown += [with_evidence(item, own[item.base], adds) for item in shown if item.base in own]
+    needed = context_needed((item.read for item in shown), settings.context)
     plan = await plan_serving(settings, needed)
     check_context(shown, smallest_context(plan), settings.protocol.long_evidence)
     return plan

@@ -1,7 +1,8 @@
 """Makes each turn's messages. Texts are put in literally, once; what they hold stays text.
 
 The order is: fixed system text, evidence, claim, transcript, source skepticism, persona, question. All that personas share
-comes first, so that a server's prefix cache computes it once an item.
+comes first, so that a server's prefix cache computes it once an item. A passage that is shown to some personas stands
+before the text of each of them, so that what all share stays the same.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def render_turn(
     if heard:
         parts.append(_transcript(heard, protocol))
     system = _system_text(protocol)
-    instruction = texts[persona] if persona else ""
+    passage = read_about(item.passage_for(persona)) if persona else ""
+    instruction = "\n\n".join(part for part in (passage, texts[persona] if persona else "") if part)
     if persona and texts.get(SOURCE_SKEPTICISM):
         parts.append(texts[SOURCE_SKEPTICISM])
     if protocol.persona_position == "system":
@@ -61,15 +63,25 @@ def render_claim_alone(item: Item, protocol: Protocol) -> tuple[Message, ...]:
 
 def delimiter(item: Item) -> str:
     """Three quotation marks, or as many more as it takes to occur nowhere in the item."""
-    fence = _FENCE * 3
-    while fence in item.evidence_text or fence in item.claim:
-        fence += _FENCE
-    return fence
+    return _fence_for(item.evidence_text, item.claim)
+
+
+def read_about(passage: str) -> str:
+    """A passage as it is put before who reads it; empty where there is none. Nothing says that it may be false."""
+    fence = _fence_for(passage)
+    return f"You have read this about the matter:\n{fence}\n{passage}\n{fence}" if passage else ""
 
 
 def display_name(persona: str) -> str:
     """`data_scientist` is spoken of as `Data scientist`."""
     return persona.replace("_", " ").capitalize()
+
+
+def _fence_for(*texts: str) -> str:
+    fence = _FENCE * 3
+    while any(fence in text for text in texts):
+        fence += _FENCE
+    return fence
 
 
 def _system_text(protocol: Protocol) -> str:

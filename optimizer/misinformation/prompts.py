@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from optimizer.data.item import Item, Task
 from optimizer.debate.protocol import Protocol
-from optimizer.debate.render import delimiter, display_name
+from optimizer.debate.render import delimiter, display_name, read_about
 from optimizer.misinformation.answers import LETTERS, shown
 from optimizer.misinformation.records import Utterance
 from optimizer.models.chat import Message
@@ -35,8 +35,7 @@ class Agent:
     @property
     def persona(self) -> str:
         """The persona description as the model reads it. Nothing says that the passage may be false."""
-        read = f"You have read this about the matter:\n{_fenced(self.passage)}" if self.passage else ""
-        return "\n".join(part for part in (self.description, read) if part)
+        return "\n".join(part for part in (self.description, read_about(self.passage)) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +160,3 @@ class Script:
 def _line(utterance: Utterance) -> str:
     """What was said, on one line: a contribution cannot pose as another one."""
     return f"{display_name(utterance.agent)}: {' '.join(utterance.text.split()) or '(nothing)'}"
-
-
-def _fenced(text: str) -> str:
-    fence = '"""'
-    while fence in text:
-        fence += '"'
-    return f"{fence}\n{text}\n{fence}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.config import MisinformationSettings, Settings
+from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.item import Item, Task
 from optimizer.data.loaders import load_items
 from optimizer.data.passages import Passage, PassageKind, load_filler, load_passages
@@ -20,7 +21,6 @@ from optimizer.debate.render import display_name
 from optimizer.errors import UsageError, UserError
 from optimizer.misinformation.answers import intended, names_answer
 from optimizer.misinformation.arms import Arm, Condition, Design, Mitigation, System
-from optimizer.misinformation.exposure import PassageBank, exposed_slots
 from optimizer.misinformation.prompts import Agent
 from optimizer.misinformation.records import Exposure
 from optimizer.prompts.library import chosen_library

@@ -10,8 +10,8 @@ from itertools import combinations, pairwise
 import pytest
 from scipy.stats import chisquare
 
+from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.passages import JudgeFlags, Passage, PassageKind
-from optimizer.misinformation.exposure import PassageBank, exposed_slots
 from tests.conftest import make_items
 
 ITEMS = make_items(12)
@@ -34,7 +34,7 @@ def test_every_set_of_slots_is_equally_likely(agents: int, exposed: int) -> None
 
 
 def test_the_draw_depends_on_item_and_seed_alone() -> None:
-    code = "from optimizer.misinformation.exposure import exposed_slots as e; print([e(f'i{n}', 5, 2, 7) for n in range(20)])"
+    code = "from optimizer.data.exposure import exposed_slots as e; print([e(f'i{n}', 5, 2, 7) for n in range(20)])"
     drawn = set()
     for hash_seed in ("1", "2"):
         environment = {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": "."}
