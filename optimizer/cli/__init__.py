@@ -24,6 +24,7 @@ from optimizer.cli import (
     models,
     optimize,
     parse,
+    passages,
     power,
     propagation,
     report,
@@ -50,6 +51,7 @@ for module in (
 app.add_typer(models.app, name="models")
 app.add_typer(cache.app, name="cache")
 app.add_typer(data.app, name="data")
+app.add_typer(passages.app, name="passages")
 
 
 def main() -> None:

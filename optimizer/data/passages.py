@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from optimizer.data.checks import Finding
 from optimizer.data.item import Item
 from optimizer.errors import UserError
+from optimizer.prompts.files import write_text
 
 PASSAGES_FILE, FILLER_FILE = "passages.jsonl", "filler.txt"
 PLAIN = "plain"
@@ -38,11 +39,19 @@ class PassageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgeFlags:
-    """What one judge said of a passage: contradicts the right answer, supports the wrong one, names that verbatim."""
+    """What one judge said of a passage: contradicts the right answer, supports the wrong one, names that verbatim.
+
+    `implied` is the answer that the judge took it to speak for, in its words; it decides nothing.
+    """
 
     contradicts_gold: bool
     supports_wrong: bool
     names_wrong: bool
+    implied: str = ""
+
+    def agrees(self, support_alone: bool = False) -> bool:
+        """Whether it finds the passage to do what a false one should."""
+        return self.supports_wrong and (support_alone or self.contradicts_gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ class Passage:
         """
         if len(self.flags) < 2:
             return None
-        return all(flag.supports_wrong and (support_alone or flag.contradicts_gold) for flag in self.flags.values())
+        return all(flag.agrees(support_alone) for flag in self.flags.values())
 
 
 def load_passages(source: Path) -> list[Passage]:
@@ -98,6 +107,27 @@ def load_passages(source: Path) -> list[Passage]:
             raise UserError(f"{path}, line {number}: item {key[0]!r} has a {key[1]} passage in style {key[2]!r} already")
         found[key] = passage
     return list(found.values())
+
+
+def write_passages(path: Path, passages: Iterable[Passage], marks: Mapping[tuple[str, str, str], bool] | None = None) -> None:
+    """Write a file of passages, whole or not at all.
+
+    Args:
+        marks: whether a passage is verified, by item, kind and style. It stands in the file to be read by people; whoever
+            loads the file goes by the flags.
+    """
+    lines = []
+    for each in passages:
+        row: dict[str, Any] = {name: getattr(each, name) for name in _FIELDS}
+        if each.answer:
+            row["answer"] = each.answer
+        if each.flags:
+            row["flags"] = {judge: asdict(flag) for judge, flag in each.flags.items()}
+        key = (each.item, each.kind, each.style)
+        if marks and key in marks:
+            row["verified"] = marks[key]
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    write_text(path, "".join(lines))
 
 
 def load_filler(folder: Path) -> list[str]:
@@ -142,9 +172,11 @@ def _flags(value: Any) -> dict[str, JudgeFlags]:
         names = ", ".join(JudgeFlags.__dataclass_fields__)
         raise ValueError(f"flags must hold {names} by judge but are {value!r}") from error
     for judge, flag in flags.items():
-        for name in JudgeFlags.__dataclass_fields__:
+        for name in ("contradicts_gold", "supports_wrong", "names_wrong"):
             if not isinstance(getattr(flag, name), bool):
                 raise ValueError(f"flags of judge {judge!r}: {name} must be true or false")
+        if not isinstance(flag.implied, str):
+            raise ValueError(f"flags of judge {judge!r}: implied must be text")
     return flags
 
 

@@ -68,8 +68,13 @@ def delimiter(item: Item) -> str:
 
 def read_about(passage: str) -> str:
     """A passage as it is put before who reads it; empty where there is none. Nothing says that it may be false."""
-    fence = _fence_for(passage)
-    return f"You have read this about the matter:\n{fence}\n{passage}\n{fence}" if passage else ""
+    return f"You have read this about the matter:\n{fenced(passage)}" if passage else ""
+
+
+def fenced(text: str) -> str:
+    """A text between quotation marks that occur nowhere in it."""
+    fence = _fence_for(text)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def display_name(persona: str) -> str:

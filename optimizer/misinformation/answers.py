@@ -64,6 +64,16 @@ def intended(passage: Passage, item: Item) -> str:
     return wrong[0] if item.task is Task.CHOICE and len(wrong) == 1 else ""
 
 
+def support_is_enough(item: Item, rule: str) -> bool:
+    """Whether a passage is verified where its judges say that it supports the wrong answer, contradiction or not.
+
+    That is so for fictional items with two answers, where nothing that is known can be contradicted: `rule` is the setting that
+    says which those are.
+    """
+    two = item.task is Task.CLAIM or len(item.choices) == 2
+    return rule == "always" or (rule == "claims" and item.task is Task.CLAIM) or (rule == "two_answers" and two)
+
+
 def names_answer(passage: Passage, item: Item) -> bool:
     """Whether a passage names the answer that it speaks for verbatim: by its judges where it has them, else by its words.
 

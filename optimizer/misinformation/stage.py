@@ -12,14 +12,14 @@ from typing import Any
 
 from optimizer.config import MisinformationSettings, Settings
 from optimizer.data.exposure import PassageBank, exposed_slots
-from optimizer.data.item import Item, Task
+from optimizer.data.item import Item
 from optimizer.data.loaders import load_items
 from optimizer.data.passages import Passage, PassageKind, load_filler, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.debate.render import display_name
 from optimizer.errors import UsageError, UserError
-from optimizer.misinformation.answers import intended, names_answer
+from optimizer.misinformation.answers import intended, names_answer, support_is_enough
 from optimizer.misinformation.arms import Arm, Condition, Design, Mitigation, System
 from optimizer.misinformation.prompts import Agent
 from optimizer.misinformation.records import Exposure
@@ -71,7 +71,7 @@ class Stage:
             intended=intended(passage, item),
             words=len(passage.text.split()),
             names_answer=names_answer(passage, item),
-            verified=passage.verified(support_alone=item.task is Task.CLAIM),
+            verified=passage.verified(support_is_enough(item, rules.support_alone)),
         )
 
     def calls(self) -> int:

@@ -78,7 +78,7 @@ async def open_test(
         _check_missing(debates)
     clusters = {item.id: item.cluster for item in test}
     before, after = evaluator.scores(seed, test), evaluator.scores(winner, test)
-    if settings.conditions:
+    if any(item.shown for item in test):
         found = conditions_result(before, after, test, settings.margin)
         gaining = {item.id for item in gained_on(test)}
         before, after = ({item: score for item, score in scores.items() if item in gaining} for scores in (before, after))

@@ -78,14 +78,16 @@ def kept_on(items: Iterable[Item]) -> list[Item]:
 
 def check_objective(settings: SearchSettings, items: Iterable[Item]) -> None:
     """Raises UserError where the objective needs labels that the items do not have, or only one of them is there."""
-    if settings.conditions and settings.objective != "accuracy":
+    chosen = list(items)
+    if any(item.shown for item in chosen):
+        if settings.objective == "accuracy":
+            return
         raise UserError(
             f"search.objective={settings.objective} is not for searches under conditions, whose objective is accuracy under "
             "each; take accuracy, or search.conditions=none"
         )
     if settings.objective not in ("balanced_accuracy", "macro_f1"):
         return
-    chosen = list(items)
     if any(item.task is not Task.CLAIM for item in chosen):
         raise UserError(f"search.objective={settings.objective} is for claims with labels; for questions take accuracy or cost")
     if len({item.label for item in chosen}) < 2:
@@ -101,7 +103,7 @@ def objective_for(settings: SearchSettings, items: Sequence[Item], counts: Count
         counts: for macro F1, the seed's confusion on the items.
     """
     labels: Counter[Label | None] = Counter(item.label for item in items)
-    if settings.conditions:
+    if any(item.shown for item in items):
         return _under_conditions(items, settings.condition_penalty)
     if settings.objective == "cost":
         dearest = max(settings.cost_wrong, settings.cost_abstained) or 1.0
