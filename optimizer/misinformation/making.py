@@ -144,8 +144,9 @@ async def make_passages(settings: Settings, order: Order, target: Path | None, w
     made.unusable.sort(key=lambda each: (each.item, each.kind, each.style))
     made.calls, made.paid = ledger.distinct, ledger.counts["paid"]
     if not made.passages:
-        last = made.unusable[-1].problem if made.unusable else "there is nothing to paraphrase for these items"
-        raise UserError(f"no passage could be written, the last because it {last}; take a larger model")
+        if not made.unusable:
+            raise UserError(f"{order.source}: has no such passages for these items")
+        raise UserError(f"no reply was usable, the last {made.unusable[-1].problem}; take a larger model")
     write_passages(made.path, made.passages)
     return made
 
@@ -208,17 +209,17 @@ class _Writer:
         def ask(sample: int) -> ChatRequest:
             return ask_filler(words, topic, first + sample)
 
-        written = await self._reply(item, PassageKind.FILLER, FILLER_STYLE, ask, filler=True)
+        written = await self._reply(item, PassageKind.FILLER, FILLER_STYLE, ask)
         return [] if written.problem else [Passage(item.id, PassageKind.FILLER, FILLER_STYLE, self._made.model, written.text)]
 
     async def _reply(
-        self, item: Item, kind: PassageKind, style: str, ask: Callable[[int], ChatRequest], source: str = "", filler: bool = False
+        self, item: Item, kind: PassageKind, style: str, ask: Callable[[int], ChatRequest], source: str = ""
     ) -> Written:
         """The first usable reply of a few samples, else the last with its fault, which is noted."""
         written = Written(problem="was not asked")
         for sample in range(TRIES):
             reply = await self._client.ask(ask(sample), CallTag(_PURPOSE, item=item.id, persona=f"{kind} {style}"))
-            written = read_reply(reply, item, source, filler)
+            written = read_reply(reply, item, source, self._order.paraphrase, filler=kind is PassageKind.FILLER)
             self._made.replies += 1
             if not written.problem:
                 return written

@@ -1,7 +1,7 @@
 """What a model is told to write, and what is taken of its reply: passages in styles, paraphrases of passages, and filler.
 
 A reply is unusable if it is empty, cut off, too short or too long, a refusal, or a copy: of the item's evidence, or of what it
-was to put into other words.
+was to rewrite.
 """
 
 from __future__ import annotations
@@ -84,13 +84,14 @@ def ask_filler(words: int, topic: str, sample: int) -> ChatRequest:
     return _request(ask, ["passage"], sample)
 
 
-def read_reply(reply: ChatReply, item: Item, source: str = "", filler: bool = False) -> Written:
+def read_reply(reply: ChatReply, item: Item, source: str = "", paraphrase: bool = False, filler: bool = False) -> Written:
     """The passage in a reply, or why it is unusable.
 
     Args:
         reply: of one of the requests above.
         item: whose evidence must not be copied.
-        source: the text that was to be rewritten; a style or a paraphrase that copies it is none.
+        source: the text that was to be rewritten; the same text again is no rewrite.
+        paraphrase: whether it must not copy sentences of the source either, as a style may.
         filler: whether it must name nothing.
     """
     if reply.finish_reason == "length":
@@ -103,7 +104,7 @@ def read_reply(reply: ChatReply, item: Item, source: str = "", filler: bool = Fa
         return Written(problem="refuses" if _REFUSAL.search(reply.text) else "has no passage in it")
     text = " ".join(texts[-1].split())
     answer = next((str(found).strip() for found in (field(each, "answer") for each in objects) if found is not None), "")
-    problem = _problem(text, item, source, filler)
+    problem = _problem(text, item, filler) or _same(text, source, paraphrase)
     if not problem and answer and answer.casefold() in {right.casefold() for right in item.answers}:
         problem = f"takes {answer!r} for a wrong answer, which is right"
     return Written(problem=problem) if problem else Written(text, answer)
@@ -163,7 +164,7 @@ def _request(ask: str, fields: list[str], sample: int) -> ChatRequest:
     return ChatRequest(messages, Sampling(_TEMPERATURE, _TOP_P, _TOKENS, sample), json.dumps(schema), sample)
 
 
-def _problem(text: str, item: Item, source: str, filler: bool) -> str:
+def _problem(text: str, item: Item, filler: bool) -> str:
     words, (low, high) = text.split(), PASSAGE_WORDS
     if not words:
         return "is empty"
@@ -173,11 +174,16 @@ def _problem(text: str, item: Item, source: str, filler: bool) -> str:
         return f"has {len(words)} words; {low} to {high} are usable"
     if copied := _copied(text, item.evidence_text):
         return f"copies the evidence: {copied!r}"
-    if source and (copied := _copied(text, source)):
-        return f"copies what it was to rewrite: {copied!r}"
     if filler and (named := re.search(r"\d|(?<=[a-z,;] )[A-Z][a-z]+", text)):
         return f"is to name nothing, but has {named[0]!r}"
     return ""
+
+
+def _same(text: str, source: str, paraphrase: bool) -> str:
+    if text.casefold() == " ".join(source.split()).casefold():
+        return "is what it was to rewrite"
+    copied = _copied(text, source) if paraphrase else ""
+    return f"copies what it was to rewrite: {copied!r}" if copied else ""
 
 
 def _copied(text: str, source: str) -> str:
