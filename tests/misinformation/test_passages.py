@@ -49,7 +49,7 @@ def writer(body: dict[str, Any]) -> Any:
     text = body["messages"][-1]["content"]
     if "Say the same" in text:
         source = text.split("Passage:\n")[1].split("\n")[0]
-        return written("otherwise", str(len(source)), str(sum(map(ord, source))))
+        return written("reworded", str(len(source)), str(sum(map(ord, source))))
     for style, words in STYLES.items():
         if words in text:
             return written(style, str(len(text)), text.split("Passage:\n")[1].split(" word")[0])
@@ -173,7 +173,7 @@ def test_writers_and_paraphrases_are_rows_of_the_table_of_who_wrote_and_who_read
     def reader(body: dict[str, Any]) -> Any:
         """Believes what it reads, but for paraphrases."""
         text = body["messages"][-1]["content"]
-        believed = text if "otherwise" in text else text.replace("word", "false passage")
+        believed = text if "reworded" in text else text.replace("word", "false passage")
         return gullible({**body, "messages": [{"content": believed}]})
 
     server.script = reader
