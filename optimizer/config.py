@@ -193,7 +193,8 @@ class MisinformationSettings(Strict):
             temperature 0, and how long that may be.
         exposed_may_be_last: false keeps the exposed from speaking last, where not all are exposed.
         exposure_seed: of the draw of who is exposed, and of constructed passages.
-        verifier: "vote" lists unsupported statements before answers are given; "speaks" takes part at the end of each turn.
+        verifier: "vote" lists unsupported statements before answers are given; "speaks" takes part at the end of each turn;
+            "both" holds debates with the one and debates with the other, and compares them.
         support_alone: for which items a passage is verified by supporting the wrong answer, contradiction or not: "claims",
             "two_answers" (claims, and questions with two choices), "always", "never".
         passages: a file of passages; passages.jsonl beside the data where left out.
@@ -217,7 +218,7 @@ class MisinformationSettings(Strict):
     reprompt_tokens: int = Field(default=16, ge=1, le=64)
     exposed_may_be_last: bool = True
     exposure_seed: int = 0
-    verifier: Literal["vote", "speaks"] = "vote"
+    verifier: Literal["vote", "speaks", "both"] = "vote"
     support_alone: Literal["claims", "two_answers", "always", "never"] = "claims"
     passages: str = ""
 

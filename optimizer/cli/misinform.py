@@ -47,7 +47,7 @@ def command(
     from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import print_json, print_table, print_text, say
     from optimizer.cli.progress import RunProgress
-    from optimizer.misinformation.arms import BASELINES, Design, System
+    from optimizer.misinformation.arms import BASELINES, VERIFIERS, Design, System
     from optimizer.misinformation.records import read_records
     from optimizer.misinformation.results import misinformation_results
     from optimizer.misinformation.run import run_misinformation
@@ -66,7 +66,7 @@ def command(
         seeds=seeds,
         baselines=tuple(System(name) for name in names),
         skepticism=_skepticism(skepticism, settings),
-        verifier=verifier,
+        verifiers=VERIFIERS[rules.verifier] if verifier else (),
     )
     with RunProgress() as progress:
         run = run_async(run_misinformation(settings, design, limit, new, progress))

@@ -28,11 +28,23 @@ BASELINES = (System.SINGLE, System.SINGLE_DEBATE, System.MSC, System.SC15)
 
 
 class Mitigation(StrEnum):
-    """SKEPTICISM puts a sentence about sources into every prompt; VERIFIER adds an agent that lists unsupported statements."""
+    """SKEPTICISM puts a sentence about sources into every prompt.
+
+    A verifier says which statements nothing supports: VERIFIER before answers are given, SPEAKING_VERIFIER as one who takes part
+    in the discussion, at the end of each turn.
+    """
 
     NONE = "none"
     SKEPTICISM = "skepticism"
     VERIFIER = "verifier"
+    SPEAKING_VERIFIER = "speaking verifier"
+
+
+VERIFIERS = {
+    "vote": (Mitigation.VERIFIER,),
+    "speaks": (Mitigation.SPEAKING_VERIFIER,),
+    "both": (Mitigation.VERIFIER, Mitigation.SPEAKING_VERIFIER),
+}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -80,7 +92,7 @@ class Design:
         seeds: repeats of everything; an item's score is their mean.
         baselines: systems beside the debate.
         skepticism: a sentence about sources to hold every debate, and mSC, with as well as without; empty for none.
-        verifier: whether debates without exposure, and with one agent shown a false passage, are held with a verifier too.
+        verifiers: which of them debates without exposure, and with one agent shown a false passage, are held with too.
     """
 
     exposed: tuple[int, ...] = (0, 1, 3)
@@ -89,7 +101,7 @@ class Design:
     seeds: int = 1
     baselines: tuple[System, ...] = (System.SINGLE, System.SINGLE_DEBATE, System.MSC)
     skepticism: str = ""
-    verifier: bool = False
+    verifiers: tuple[Mitigation, ...] = ()
 
     def conditions(self) -> list[Condition]:
         """Without exposure once, then every kind and style with every number."""
@@ -112,9 +124,9 @@ class Design:
             if System.MSC in self.baselines:
                 yield from (Arm(System.MSC, condition, mitigation) for condition in conditions)
             yield from (Arm(System.DEBATE, condition, mitigation) for condition in conditions)
-        if self.verifier:
-            one = (each for each in conditions if each.exposed <= 1 and each.kind in ("", PassageKind.FALSE))
-            yield from (Arm(System.DEBATE, each, Mitigation.VERIFIER) for each in one)
+        one = [each for each in conditions if each.exposed <= 1 and each.kind in ("", PassageKind.FALSE)]
+        for verifier in self.verifiers:
+            yield from (Arm(System.DEBATE, each, verifier) for each in one)
         if System.SC15 in self.baselines:
             everybody = {Condition(agents, each.kind, each.style) for each in conditions if each.exposed}
             yield from (Arm(System.SC15, each) for each in sorted(everybody))

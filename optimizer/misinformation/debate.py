@@ -8,6 +8,7 @@ from functools import partial
 
 from optimizer.debate.extract import Extracted, Status
 from optimizer.misinformation.answers import read_vote
+from optimizer.misinformation.arms import Mitigation
 from optimizer.misinformation.asking import Asker, Place
 from optimizer.misinformation.prompts import Agent
 from optimizer.misinformation.readings import elected, options
@@ -23,11 +24,11 @@ class Discussion:
     Args:
         asker: makes the calls.
         agents: in the order of speaking; who is exposed has the passage in its description.
-        verified: whether a verifier lists unsupported statements, before answers or in every turn as the settings say.
+        verifier: which one says what nothing supports, if any.
     """
 
-    def __init__(self, asker: Asker, agents: Sequence[Agent], verified: bool = False) -> None:
-        self._asker, self._agents, self._verified = asker, tuple(agents), verified
+    def __init__(self, asker: Asker, agents: Sequence[Agent], verifier: Mitigation = Mitigation.NONE) -> None:
+        self._asker, self._agents, self._verifier = asker, tuple(agents), verifier
         self.said: list[Utterance] = []
         self.agreed = 0
 
@@ -53,7 +54,7 @@ class Discussion:
         for slot, agent in enumerate(self._agents):
             messages = self._asker.seen(agent).draft(agent, _discussion(self.said))
             self.said.append(await self._asker.ask(Place(Role.DRAFT, turn, slot), agent, messages, self._asker.sampling))
-        if self._verified and self._asker.settings.verifier == "speaks":
+        if self._verifier is Mitigation.SPEAKING_VERIFIER:
             await self._verify(turn, Role.REMARK)
 
     async def _verify(self, turn: int, role: Role) -> None:
@@ -64,7 +65,7 @@ class Discussion:
     async def _ballot(self, turn: int) -> bool:
         """Let everybody give a final answer, then vote among the different ones; whether that decided."""
         asker = self._asker
-        if self._verified and asker.settings.verifier == "vote":
+        if self._verifier is Mitigation.VERIFIER:
             await self._verify(turn, Role.LIST)
         heard = [*_discussion(self.said), *(each for each in self.said if each.role is Role.LIST and each.turn == turn)]
 

@@ -103,6 +103,22 @@ def drops_by_writer(records: Sequence[Transcript]) -> list[Drop]:
     return _drops(records, lambda record: record.exposure.provenance if record.exposure else "")
 
 
+def drops_by_place(records: Sequence[Transcript], rule: Rule) -> list[Drop]:
+    """The drop by where the one exposed agent speaks: whether the order of speaking decides what a passage does.
+
+    Places are drawn for each item, so groups are of different items.
+    """
+    last = max((max(record.stances(1), default=0) for record in records), default=0)
+
+    def place(record: Transcript) -> str:
+        if len(record.exposed) != 1 or last < 1:
+            return ""
+        slot = record.exposed[0]
+        return f"speaks {'first' if slot == 0 else 'last' if slot == last else f'at place {slot + 1}'}"
+
+    return _drops([record for record in records if readable(record, rule)], place, rule)
+
+
 def _effect(arm: ArmScores, nobody: ArmScores, sign: int) -> dict[str, float]:
     return {item: sign * float(score - nobody.scores[item]) for item, score in arm.scores.items() if item in nobody.scores}
 
@@ -142,16 +158,16 @@ def _regression(rule: Rule, held: Sequence[Transcript]) -> StyleRegression:
     return StyleRegression(rule, len(errors), styles[0], tuple(found), tuple(holm([each.p for each in found[1:]])))
 
 
-def _drops(records: Sequence[Transcript], group: Callable[[Transcript], str]) -> list[Drop]:
+def _drops(records: Sequence[Transcript], group: Callable[[Transcript], str], rule: Rule | None = None) -> list[Drop]:
     """Score without exposure minus score under false passages, by group and number of the exposed."""
     clean = [record for record in records if not record.failed]
     groups: dict[tuple[str, int], list[Transcript]] = defaultdict(list)
     for record in clean:
         if _is_false(record) and group(record):
             groups[group(record), len(record.exposed)].append(record)
-    before = _scores([record for record in clean if record.arm == Arm(System.DEBATE, Condition()).id])
+    before = _scores([record for record in clean if record.arm == Arm(System.DEBATE, Condition()).id], rule)
     clusters = clusters_of(clean)
-    return [_drop(name, exposed, before, _scores(held), clusters) for (name, exposed), held in sorted(groups.items())]
+    return [_drop(name, exposed, before, _scores(held, rule), clusters) for (name, exposed), held in sorted(groups.items())]
 
 
 def _drop(name: str, exposed: int, before: Mapping[str, float], after: Mapping[str, float], clusters: Mapping[str, str]) -> Drop:
@@ -161,10 +177,10 @@ def _drop(name: str, exposed: int, before: Mapping[str, float], after: Mapping[s
     return Drop(name, exposed, len(items), data.mean, interval.low, interval.high)
 
 
-def _scores(records: Sequence[Transcript]) -> dict[str, float]:
-    """Item scores over all styles and seeds, by voting if the debates were held for it, else by consensus."""
+def _scores(records: Sequence[Transcript], by: Rule | None = None) -> dict[str, float]:
+    """Item scores over all styles and seeds: by a rule, else by voting if the debates were held for it, else by consensus."""
     right: dict[str, list[bool]] = defaultdict(list)
     for record in records:
-        rule = Rule.VOTING if readable(record, Rule.VOTING) else Rule.CONSENSUS
+        rule = by or (Rule.VOTING if readable(record, Rule.VOTING) else Rule.CONSENSUS)
         right[record.item].append(read_by(record, rule).right)
     return {item: sum(each) / len(each) for item, each in right.items()}

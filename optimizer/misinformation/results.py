@@ -22,11 +22,15 @@ from optimizer.stats.ratios import Share
 
 
 class Against(StrEnum):
-    """What a cell is compared with: the same without exposure, mSC under the same exposure, or without the mitigation."""
+    """What a cell is compared with: the same without exposure, mSC under the same exposure, or without the mitigation.
+
+    A verifier that takes part is compared with the one that lists before answers, too.
+    """
 
     UNEXPOSED = "no exposure"
     MSC = "mSC"
     UNMITIGATED = "no mitigation"
+    LISTING = "verifier before answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,8 @@ def _references(key: ArmKey) -> list[tuple[Against, ArmKey]]:
         found.append((Against.MSC, ArmKey(replace(arm, system=System.MSC), Rule.MAJORITY)))
     if arm.mitigation is not Mitigation.NONE:
         found.append((Against.UNMITIGATED, ArmKey(replace(arm, mitigation=Mitigation.NONE), key.rule)))
+    if arm.mitigation is Mitigation.SPEAKING_VERIFIER:
+        found.append((Against.LISTING, ArmKey(replace(arm, mitigation=Mitigation.VERIFIER), key.rule)))
     return found
 
 

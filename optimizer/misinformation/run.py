@@ -113,7 +113,7 @@ async def hold(executor: DebateExecutor, stage: Stage, item: Item, arm: Arm, sam
     passage, exposure = stage.exposure(item, arm)
     slots = exposure.slots if exposure else ()
     agents = [replace(agent, passage=passage if slot in slots else "") for slot, agent in enumerate(stage.agents)]
-    discussion = Discussion(asker, agents, arm.mitigation is Mitigation.VERIFIER)
+    discussion = Discussion(asker, agents, arm.mitigation)
     said: list[Utterance] = []
     failure = ""
     try:

@@ -92,7 +92,7 @@ class Stage:
             "seeds": self.design.seeds,
             "baselines": [system.value for system in self.design.baselines],
             "skepticism": self.design.skepticism,
-            "verifier": self.design.verifier,
+            "verifiers": [each.value for each in self.design.verifiers],
         }
 
     def _passage(self, item: Item, condition: Condition) -> Passage | None:
@@ -105,7 +105,9 @@ class Stage:
         ballots = rules.turns - rules.vote_from + 1 if "voting" in rules.decisions else 0
         verifier = 0
         if arm.mitigation is Mitigation.VERIFIER:
-            verifier = ballots if rules.verifier == "vote" else rules.turns
+            verifier = ballots
+        elif arm.mitigation is Mitigation.SPEAKING_VERIFIER:
+            verifier = rules.turns
         return rules.turns * n + 2 * n * ballots + verifier
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from optimizer.config import MisinformationSettings
-from optimizer.misinformation.arms import Mitigation, System, arm_of
+from optimizer.misinformation.arms import VERIFIERS, Mitigation, System, arm_of
 from optimizer.misinformation.decomposition import Decomposition, Term
 from optimizer.misinformation.readings import RULES, Rule, read_by
 from optimizer.misinformation.records import Role, Transcript
@@ -57,6 +57,11 @@ def tables(results: Results) -> list[Table]:
             "p / Holm",
         )
         found.append(("Mitigations", (*head, "tokens"), [_mitigated_row(cell) for cell in mitigated]))
+    both = [cell for cell in mitigated if any(each.against is Against.LISTING for each in cell.contrasts)]
+    if both:
+        head = ("arm", "condition", "items", "speaking minus listing verifier", "p / Holm")
+        rows = [[c.name, _condition(c), str(c.accuracy.items), *_contrast(c, Against.LISTING)] for c in both]
+        found.append(("A verifier that takes part, against one that lists before answers", head, rows))
     if results.decompositions:
         head = ("debate", "passage", "exposed", "items", "ensembling", "interaction", "misinformation", "total")
         found.append(("Decomposition in points; p / Holm", head, [_decomposition_row(each) for each in results.decompositions]))
@@ -187,7 +192,7 @@ def _reading_row(cell: Cell) -> list[str]:
 
 
 def _condition(cell: Cell) -> str:
-    condition, verified = cell.condition, cell.mitigation is Mitigation.VERIFIER
+    condition, verified = cell.condition, cell.mitigation in VERIFIERS["both"]
     return f"{condition_name(condition.kind, condition.exposed, verified)} {condition.style}".strip()
 
 

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optimizer.misinformation.arms import Arm, Mitigation
+from optimizer.misinformation.arms import VERIFIERS, Arm, Mitigation
 from optimizer.misinformation.effects import (
     Drop,
     StyleRegression,
     TransferShare,
     drops_by_judges,
+    drops_by_place,
     drops_by_writer,
     style_regressions,
     transfer_shares,
 )
 from optimizer.misinformation.propagation import Adoption, Spread, spreads
+from optimizer.misinformation.readings import Rule
 from optimizer.misinformation.records import Transcript
 from optimizer.misinformation.results import plain
 from optimizer.report.comparison import percent, probability
@@ -43,6 +45,7 @@ class PropagationReport:
     regressions: tuple[StyleRegression, ...]
     by_judges: tuple[Drop, ...]
     by_writer: tuple[Drop, ...]
+    by_place: dict[str, tuple[Drop, ...]]
 
 
 def propagation_report(run: str, model: str, records: Sequence[Transcript], agents: int) -> PropagationReport:
@@ -62,6 +65,7 @@ def propagation_report(run: str, model: str, records: Sequence[Transcript], agen
         tuple(style_regressions(held)),
         tuple(drops_by_judges(held)),
         tuple(drops_by_writer(held)),
+        {rule.value: tuple(drops_by_place(held, rule)) for rule in (Rule.VOTING, Rule.CONSENSUS)},
     )
 
 
@@ -86,6 +90,10 @@ def tables(report: PropagationReport) -> list[Table]:
     if report.by_judges:
         head = ("passages", "exposed", "items", "drop")
         found.append(("Accuracy lost, by the judges of the passages", head, list(map(_drop_row, report.by_judges))))
+    places = [[rule, *_drop_row(each)] for rule, drops in report.by_place.items() for each in drops]
+    if places:
+        head = ("debate", "who is exposed", "exposed", "items", "drop")
+        found.append(("Accuracy lost, by where the exposed agent speaks (places are drawn by item)", head, places))
     return found
 
 
@@ -109,8 +117,8 @@ def to_json(reports: Sequence[PropagationReport]) -> Any:
 
 
 def _name(arm: Arm) -> str:
-    condition, verified = arm.condition, arm.mitigation is Mitigation.VERIFIER
-    wary = ", skepticism" if arm.mitigation is Mitigation.SKEPTICISM else ""
+    condition, verified = arm.condition, arm.mitigation in VERIFIERS["both"]
+    wary = f", {arm.mitigation}" if arm.mitigation in (Mitigation.SKEPTICISM, Mitigation.SPEAKING_VERIFIER) else ""
     return f"{condition_name(condition.kind, condition.exposed, verified)} {condition.style}{wary}"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from optimizer.misinformation.arms import Arm, Condition, System
 from optimizer.misinformation.decomposition import telescope
-from optimizer.misinformation.effects import drops_by_judges, drops_by_writer, style_regressions, transfer_shares
+from optimizer.misinformation.effects import drops_by_judges, drops_by_place, drops_by_writer, style_regressions, transfer_shares
 from optimizer.misinformation.propagation import Triple, agreement, spreads, switches, triples
 from optimizer.misinformation.readings import Rule
 from optimizer.misinformation.records import Transcript
@@ -233,6 +233,23 @@ def test_drops_are_told_by_judges_and_by_writers() -> None:
     assert judged == {"verified": (5, 1.0), "unverified": (5, pytest.approx(0.2))}
     assert [(each.group, each.exposed, each.items) for each in drops_by_writer(records)] == [("one", 2, 5), ("other", 2, 5)]
     assert drops_by_judges([outcome("i", True), outcome("i", True, (0,))]) == []
+
+
+def test_drops_are_told_by_where_the_exposed_agent_speaks() -> None:
+    """Only who speaks last misleads a consensus; a vote is never lost to one."""
+    records = []
+    for n in range(9):
+        ballot = {3: ("yyy", "yyy")}
+        records.append(debate(["yyy", "yyy", "yyy"], ballot, item=f"i{n}"))
+        last = "n" if n % 3 == 2 else "y"
+        records.append(debate(["yyy", "yyy", f"yy{last}"], ballot, item=f"i{n}", exposed=(n % 3,)))
+    records.append(debate(["nnn"] * 3, {3: ("nnn", "nnn")}, item="i0", exposed=(0, 1, 2)))
+    drops = {
+        rule: [(each.group, each.items, each.drop) for each in drops_by_place(records, rule)]
+        for rule in (Rule.VOTING, Rule.CONSENSUS)
+    }
+    assert drops[Rule.VOTING] == [("speaks at place 2", 3, 0.0), ("speaks first", 3, 0.0), ("speaks last", 3, 0.0)]
+    assert drops[Rule.CONSENSUS] == [("speaks at place 2", 3, 0.0), ("speaks first", 3, 0.0), ("speaks last", 3, 1.0)]
 
 
 def test_triples_know_their_cluster() -> None:

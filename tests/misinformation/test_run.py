@@ -12,11 +12,12 @@ import pytest
 from optimizer.config import Settings
 from optimizer.data.passages import PassageKind
 from optimizer.errors import UsageError, UserError
-from optimizer.misinformation.arms import Condition, Design, System
+from optimizer.misinformation.arms import VERIFIERS, Condition, Design, Mitigation, System
 from optimizer.misinformation.readings import Rule
 from optimizer.misinformation.records import Role, Transcript, read_records
-from optimizer.misinformation.results import Cell, Results, misinformation_results
+from optimizer.misinformation.results import Against, Cell, Results, misinformation_results
 from optimizer.misinformation.run import run_misinformation
+from optimizer.report.misinformation import tables
 from optimizer.runs.folder import RunFolder
 from tests.conftest import Scripted, completion
 from tests.misinformation.made import gullible, run_settings, write_data
@@ -144,7 +145,11 @@ def test_calls_are_shared_between_exposures_and_the_summary_counts_them(server: 
 
 def test_a_killed_run_goes_on_and_ends_as_an_uninterrupted_one(server: Scripted, folder: Path, fast_retries: list[float]) -> None:
     design = Design(
-        exposed=(0, 1, 3), kinds=(PassageKind.FALSE, PassageKind.FILLER), seeds=2, skepticism="Be wary.", verifier=True
+        exposed=(0, 1, 3),
+        kinds=(PassageKind.FALSE, PassageKind.FILLER),
+        seeds=2,
+        skepticism="Be wary.",
+        verifiers=(Mitigation.VERIFIER,),
     )
     server.script = gullible
     whole = go(run_settings(server, folder, cache=str(folder / "other.sqlite"), runs=str(folder / "whole")), design, 4)
@@ -235,19 +240,46 @@ def test_the_sentence_about_sources_is_in_every_prompt(server: Scripted, folder:
     assert any(not any(stage in text_of(body) for stage in stages) for body in wary)  # mSC too
 
 
+def test_both_verifiers_are_held_in_one_run_and_compared(server: Scripted, folder: Path) -> None:
+    """Nobody believes a passage after the verifier has spoken, and nobody changes an answer because of its list."""
+
+    def script(body: dict[str, Any]) -> Any:
+        text = text_of(body)
+        if "You are the verifier" in text:
+            return completion("Nothing supports the rumour.")
+        spoke = text.count("Verifier: Nothing") > 1 or ("Verifier: Nothing" in text and "Condense" not in text)
+        return gullible({**body, "messages": [{"content": text.replace("false passage", "passage")}]} if spoke else body)
+
+    server.script = script
+    found = results(go(run_settings(server, folder), Design(exposed=(0, 1, 3), baselines=(), verifiers=VERIFIERS["both"])))
+    held = {(cell.mitigation, cell.condition.exposed) for cell in found.cells}
+    assert held == {(Mitigation.NONE, k) for k in (0, 1, 3)} | {(each, k) for each in VERIFIERS["both"] for k in (0, 1)}
+    against = {
+        (each.condition.exposed, each.rule): contrast.difference
+        for each in found.cells
+        for contrast in each.contrasts
+        if contrast.against is Against.LISTING
+    }
+    assert set(against) == {(0, Rule.VOTING), (1, Rule.VOTING)}  # a list before answers has no part in a consensus
+    assert all(difference.items == 12 for difference in against.values())
+    titles = [title for title, _, _ in tables(found)]
+    assert "A verifier that takes part, against one that lists before answers" in titles
+
+
 @pytest.mark.parametrize("way", ["vote", "speaks"])
 def test_a_verifier_lists_what_is_unsupported_and_has_no_vote(server: Scripted, folder: Path, way: str) -> None:
     def script(body: dict[str, Any]) -> Any:
         return completion("Nothing supports the rumour.") if "You are the verifier" in text_of(body) else gullible(body)
 
     server.script = script
-    settings = run_settings(server, folder, **{"misinformation.verifier": way})
+    settings = run_settings(server, folder)
     records = [
         record
-        for record in read_records(go(settings, Design(exposed=(0, 1), baselines=(), verifier=True)))
+        for record in read_records(go(settings, Design(exposed=(0, 1), baselines=(), verifiers=VERIFIERS[way])))
         if record.arm.endswith("verifier")
     ]
-    assert {record.arm for record in records} == {"debate/0/verifier", "debate/false plain 1/verifier"}
+    name = VERIFIERS[way][0].value
+    assert {record.arm for record in records} == {f"debate/0/{name}", f"debate/false plain 1/{name}"}
     role = Role.LIST if way == "vote" else Role.REMARK
     for record in records:
         turns = [3] if way == "vote" else list(range(1, record.turns + 1))
