@@ -241,14 +241,14 @@ def test_the_sentence_about_sources_is_in_every_prompt(server: Scripted, folder:
 
 
 def test_both_verifiers_are_held_in_one_run_and_compared(server: Scripted, folder: Path) -> None:
-    """Nobody believes a passage after the verifier has spoken, and nobody changes an answer because of its list."""
+    """Nobody believes a passage any more once the verifier has spoken."""
 
     def script(body: dict[str, Any]) -> Any:
         text = text_of(body)
         if "You are the verifier" in text:
             return completion("Nothing supports the rumour.")
-        spoke = text.count("Verifier: Nothing") > 1 or ("Verifier: Nothing" in text and "Condense" not in text)
-        return gullible({**body, "messages": [{"content": text.replace("false passage", "passage")}]} if spoke else body)
+        heeded = text.replace("false passage", "passage") if "Verifier: Nothing" in text else text
+        return gullible({**body, "messages": [{"content": heeded}]})
 
     server.script = script
     found = results(go(run_settings(server, folder), Design(exposed=(0, 1, 3), baselines=(), verifiers=VERIFIERS["both"])))
