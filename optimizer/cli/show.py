@@ -27,7 +27,7 @@ def command(
     from optimizer.debate.render import display_name
     from optimizer.errors import UserError
     from optimizer.runs.folder import find_run
-    from optimizer.runs.items import run_items
+    from optimizer.runs.items import run_item
 
     folder = find_run(Path(runs or "runs"), run)
     if folder.resolved().get("kind") == "misinform":
@@ -49,11 +49,14 @@ def command(
         print_json(debate.to_json())
         return
     try:
-        source = next((found for found in run_items(folder) if found.id == item), None)
+        source = run_item(folder, item)
     except UserError:
         source = None  # the data file has moved; the debate is still worth showing
     if source is not None:
-        say(f"Evidence: {source.evidence_text}\nClaim: {source.claim}\nGold: {source.label}\n")
+        say(f"Evidence: {source.evidence_text}\nClaim: {source.claim}\nGold: {source.label}")
+        if source.shown and source.shown.to:
+            say(f"{source.shown.condition}, read by {', '.join(map(display_name, source.shown.to))}: {source.shown.passage}")
+        say()
     for number in range(1, debate.last_round + 1):
         say(f"Round {number}")
         for turn in debate.turns:

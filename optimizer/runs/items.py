@@ -30,6 +30,16 @@ def run_items(run: RunFolder) -> list[Item]:
     return load_items(data_path(settings.data), settings.columns, settings.label_map)
 
 
+def run_item(run: RunFolder, identity: str) -> Item | None:
+    """The item, or variant of one, that a debate of the run is about; None where the data has none of that id.
+
+    Raises:
+        UserError: the file is gone or no longer readable.
+    """
+    everything = run_items(run)
+    return next((item for item in (*everything, *_variants(run, everything)) if item.id == identity), None)
+
+
 def run_splits(run: RunFolder) -> dict[str, list[Item]]:
     """The items of each split that the run recorded (or of `items`, where it has no splits), as they were then.
 

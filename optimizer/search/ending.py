@@ -201,7 +201,8 @@ def _statement(
     )
     if objective is not None:
         return f"The winner is not distinguishable from the seed{under}: {figures}.{few}"
-    power = "" if detectable != detectable else f"; a true gain of {100 * detectable:.0f} points is found with 80 % power"
+    known = detectable == detectable and not under_false  # where debates are variants of fewer items, the power is not known
+    power = f"; a true gain of {100 * detectable:.0f} points is found with 80 % power" if known else ""
     return f"The winner is not distinguishable from the seed{under}: {figures}. This test could have seen {seen}{power}.{few}"
 
 

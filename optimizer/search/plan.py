@@ -139,7 +139,8 @@ def make_plan(
         cached,
         None if seconds_a_call is None else to_pay * seconds_a_call,
         smallest_significant_gain(clusters["test"]),
-        detectable_gain(len(gaining), DISCORDANCE),
+        # Variants of an item say much the same: counted once, the power is not overstated.
+        detectable_gain(len({item.base for item in gaining}), DISCORDANCE),
         tuple(warnings),
         not_worse=NotWorse(settings.margin, len(keeping), items_for_margin(settings.margin, DISCORDANCE)) if keeping else None,
     )

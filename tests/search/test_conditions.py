@@ -29,7 +29,7 @@ from optimizer.models.endpoint import Endpoint
 from optimizer.models.ledger import Ledger
 from optimizer.report.page import write_report
 from optimizer.runs.folder import RunFolder
-from optimizer.runs.items import run_splits
+from optimizer.runs.items import run_item, run_splits
 from optimizer.search.ending import compare_on_test
 from optimizer.search.job import optimize, prepare
 from optimizer.search.keeping import conditions_result
@@ -287,6 +287,10 @@ def test_the_search_finds_the_sentence_that_helps_and_the_sealed_test_says_all_o
     assert compare_run(run).rows
     assert "Fn" in write_report(run).read_text()
     assert {v.id.split("@")[1] for v in run_splits(run)["test"]} == set(CONDITIONS)
+    found = run_item(run, "item-1@Fn")
+    assert found is not None
+    assert found.passage_for("expert") == passage_text(make_items(2)[1], "false")
+    assert run_item(run, "item-1") is not None
     assert go(chosen).path == run.path
     (run.path / "summary.json").unlink()
     assert go(chosen).summary()["result"] == result
