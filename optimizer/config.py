@@ -6,19 +6,21 @@ key is an error wherever it stands.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
 AnswerField = Literal["verdict", "confidence", "reason"]
 Aggregator = Literal["rule", "majority", "confidence", "last_speaker"]
+Ties = Literal["none", "lowest_index"]
 DEFAULT_FILE = Path("optimizer.toml")
 
 
@@ -32,12 +34,35 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SplitSettings(Strict):
-    """How many items each split keeps at the most; 0 keeps all. The default keeps a run on two cores under 15 minutes."""
+def _size(value: object) -> int | float:
+    """A count as int, or a share as float; text from the environment or a flag is read as the number that it is."""
+    with contextlib.suppress(ValueError):
+        value = float(value) if isinstance(value, str) and "." in value else int(value) if isinstance(value, str) else value
+    counts = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if counts or (isinstance(value, float) and 0 < value < 1):
+        return value  # type: ignore[return-value]
+    raise ValueError("must be a count (8; 0 takes all) or a share of the items between 0 and 1 (0.2)")
 
-    train: int = Field(default=8, ge=0)
-    dev: int = Field(default=16, ge=0)
-    test: int = Field(default=20, ge=0)
+
+Size = Annotated[int | float, PlainValidator(_size)]
+
+
+class SplitSettings(Strict):
+    """How many items each split keeps at the most, 0 keeps all; or, between 0 and 1, its share of all items.
+
+    The default keeps a run on two cores under 15 minutes.
+    """
+
+    train: Size = 8
+    dev: Size = 16
+    test: Size = 20
+
+    @model_validator(mode="after")
+    def _shares(self) -> Self:
+        shares = {name: size for name, size in self if isinstance(size, float)}
+        if sum(shares.values()) > 1 + 1e-9:
+            raise ValueError(f"the shares {', '.join(f'{name} {size}' for name, size in shares.items())} add up to more than 1")
+        return self
 
 
 Schedule = Literal["sequential", "round_robin", "all_at_once", "exhaustive", "random", "gepa"]
@@ -121,6 +146,8 @@ class ProtocolSettings(Strict):
     Attributes:
         rounds: how often each persona speaks; from the second round on it has read all earlier ones.
         question: asked last, in every turn.
+        choice_question, number_question, text_question: asked last of items that are questions, by what they ask for.
+        answer_words: the length of a text answer asked for.
         yes, no: the words that the model uses for grounded and not grounded.
         fields: the fields of an answer, in the order in which the model writes them; without "reason" none is asked for.
         reason_words: the length asked for.
@@ -132,6 +159,9 @@ class ProtocolSettings(Strict):
         labels: "binary", or "ternary" with `unsure` as a third answer, which is no vote.
         aggregator: "rule" is majority, else the Skeptic's veto, else nothing; "majority" alone; "confidence" weighs votes by
             it; "last_speaker" takes the vote of who spoke last.
+        ties: what becomes of a panel without a decision: "none"; or "lowest_index", the answer with most votes, among several
+            that of who spoke first.
+        reprompt: ask once more, at temperature 0 and for the answer alone, where an answer cannot be read.
         early_stop: end the debate after a round in which all votes are the same.
         long_evidence: what becomes of evidence that does not fit the context: "error"; "chunk" judges it piece by piece and
             takes the piece that supports the claim best; "select" keeps the sentences nearest to the claim.
@@ -141,6 +171,10 @@ class ProtocolSettings(Strict):
 
     rounds: int = Field(default=2, ge=1, le=5)
     question: str = Field(default="Does the evidence support the claim?", min_length=1)
+    choice_question: str = Field(default="Which choice is right?", min_length=1)
+    number_question: str = Field(default="Which number is the answer?", min_length=1)
+    text_question: str = Field(default="What is the answer?", min_length=1)
+    answer_words: int = Field(default=10, ge=1)
     yes: str = Field(default="yes", min_length=1)
     no: str = Field(default="no", min_length=1)
     fields: tuple[AnswerField, ...] = ("verdict", "confidence")
@@ -153,6 +187,8 @@ class ProtocolSettings(Strict):
     labels: Literal["binary", "ternary"] = "binary"
     unsure: str = Field(default="unsure", min_length=1)
     aggregator: Aggregator = "rule"
+    ties: Ties = "none"
+    reprompt: bool = False
     early_stop: bool = False
     long_evidence: Literal["error", "chunk", "select"] = "error"
     persona_position: Literal["last", "system"] = "last"
@@ -256,6 +292,8 @@ class Settings(Strict):
     data: str = "starter"
     columns: dict[str, str] = Field(default_factory=dict)
     label_map: str = ""
+    format: str = Field(default="", description="how the data file is read; recognised from the file if left out")
+    format_options: dict[str, str] = Field(default_factory=dict, description="options of that format")
     prompts: str = ""
     persona: str = "skeptic"
     model: str = ""
@@ -272,6 +310,7 @@ class Settings(Strict):
     cache: str = ""
     runs: str = "runs"
     panel: str = Field(default="", description="who sits on the panel, with commas in speaking order; everybody if left out")
+    policy: str = Field(default="", description="a policy file, which decides in place of protocol.aggregator")
     optuna: str = Field(default="", description="storage of a study that mirrors the search; several workers may share one")
     study: str = Field(default="", description="its name; the run's where left out")
 
@@ -310,7 +349,12 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> Setting
 
 def to_toml(settings: Settings) -> str:
     """The settings as TOML, whole, in a form that load_settings reads back."""
-    return "\n".join(_toml_table("", settings.model_dump(exclude_none=True))) + "\n"
+    return toml_text(settings.model_dump(exclude_none=True))
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """A table of texts, numbers, lists of them, and tables, as TOML."""
+    return "\n".join(_toml_table("", table)) + "\n"
 
 
 def _toml_table(name: str, table: Mapping[str, Any]) -> list[str]:

@@ -11,15 +11,16 @@ from pathlib import Path
 from optimizer.analysis.claim_only import words_alone
 from optimizer.config import Settings, to_toml
 from optimizer.data.checks import Finding, check_items
-from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
+from optimizer.data.datafile import chosen_data
+from optimizer.data.item import Item, Task, items_hash
 from optimizer.data.passages import check_passages, load_passages
 from optimizer.data.shipped import data_path
-from optimizer.data.splits import SHARES, split_items, spread
+from optimizer.data.splits import SHARES, Sizes, split_items, spread, whole
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
+from optimizer.errors import UserError
 from optimizer.models.ledger import Ledger
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.stats.accuracy import Accuracy, accuracy_of
@@ -52,13 +53,13 @@ class JudgeFigures:
     failed: int
 
 
-def composition(items: Sequence[Item], folder: Path, seed: int = 0) -> Composition:
-    """Count a data set whose passages, if any, lie in `folder`; the splits are the ones that a run with `seed` makes."""
-    splits = split_items(items, seed, {})
+def composition(items: Sequence[Item], folder: Path, seed: int, sizes: Sizes) -> Composition:
+    """Count a data set whose passages, if any, lie in `folder`; the splits are the ones that runs take their items from."""
+    splits = split_items(items, seed, whole(sizes))
     split_of = {item.id: name for name in SHARES for item in getattr(splits, name)}
     table: dict[tuple[str, str], Counter[str]] = {}
     for item in items:
-        for what, value in (("split", split_of[item.id]), *_groups(item)):
+        for what, value in (("split", split_of.get(item.id, "none")), *_groups(item)):
             table.setdefault((what, value), Counter())[str(item.label)] += 1
     passages = load_passages(folder) if folder.is_dir() else []
     findings = [*check_items(items), *(check_passages(items, passages) if passages else ())]
@@ -73,19 +74,14 @@ def composition(items: Sequence[Item], folder: Path, seed: int = 0) -> Compositi
     )
 
 
-def check_data(settings: Settings) -> tuple[Composition, JudgeFigures | None]:
-    """What a data set holds, its findings, and how far the words of the claims give labels away (None: too few clusters).
+def count_data(settings: Settings) -> Composition:
+    """What the data set of the settings holds, and its findings.
 
     Raises:
-        UserError: the data cannot be read.
+        UserError: the data cannot be read or divided.
     """
     path = data_path(settings.data)
-    items = load_items(path, settings.columns, settings.label_map)
-    counts = composition(items, path, settings.seed)
-    try:
-        return counts, figures(WORDS, False, words_alone(items), items)
-    except ValueError:
-        return counts, None
+    return composition(chosen_data(settings).items, path, settings.seed, settings.splits.model_dump())
 
 
 def figures(judge: str, sees_evidence: bool, scores: Mapping[str, float], items: Sequence[Item]) -> JudgeFigures:
@@ -120,8 +116,10 @@ async def measure_judges(
     Raises:
         UserError: data or server are not right, or the endpoint is gone.
     """
-    everything = load_items(data_path(settings.data), settings.columns, settings.label_map)
-    items = spread(everything, settings.seed, limit) if limit else everything
+    data = chosen_data(settings)
+    if any(item.task is not Task.CLAIM for item in data.items):
+        raise UserError(f"{settings.data}: holds questions, and a card is of claims; optimizer evaluate measures judges on them")
+    items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol = Protocol.of(settings.protocol)
     chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]
     plans = [await plan_panel(each, (), items) for each in chosen]
@@ -129,7 +127,7 @@ async def measure_judges(
     resolved = {
         "v": 1,
         "kind": "card",
-        "data": {"name": settings.data, "hash": items_hash(items)},
+        "data": {"name": settings.data, **data.record, "hash": items_hash(items)},
         "protocol": protocol.model_dump(),
         "models": [plan.record() for plan in plans],
     }
@@ -156,7 +154,7 @@ async def measure_judges(
     finally:
         events.close()
         ledger.close()
-    results = [figures(WORDS, False, words_alone(everything), everything)]
+    results = [figures(WORDS, False, words_alone(data.items), data.items)]
     for planned in endpoints:
         for arm in _ARMS:
             name = _name(planned.model, arm)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import comb
 
-from optimizer.config import Aggregator
-from optimizer.data.item import Item, Label
+from optimizer.config import Aggregator, Ties
+from optimizer.data.item import Item
 from optimizer.debate.aggregate import decide
+from optimizer.debate.extract import is_right
 from optimizer.debate.records import Debate
 from optimizer.stats.oracle import fit_beta_binomial
 
@@ -115,26 +116,30 @@ class Lost(StrEnum):
     NONE = "no candidate is right: the model or the data"
 
 
-def where_lost(debate: Debate, item: Item, right_elsewhere: bool, aggregator: Aggregator = "rule") -> Lost:
+def where_lost(debate: Debate, item: Item, right_elsewhere: bool, aggregator: Aggregator = "rule", ties: Ties = "none") -> Lost:
     """Why a wrong debate is wrong.
 
     Args:
         debate: wrong, and not failed.
         item: with its gold label.
         right_elsewhere: whether another candidate is right on it.
-        aggregator: the panel's.
+        aggregator, ties: the panel's.
     """
     if debate.decision is None:
         return Lost.NO_DECISION
-    if any(verdict.vote is item.label for verdict in debate.round_verdicts(debate.last_round).values()):
+    if any(is_right(verdict.vote, item) for verdict in debate.round_verdicts(debate.last_round).values()):
         return Lost.VOTE
-    if debate.last_round > 1 and decide(debate.round_verdicts(1), aggregator)[0] is item.label:
+    if debate.last_round > 1 and is_right(decide(debate.round_verdicts(1), aggregator, ties)[0], item):
         return Lost.ROUND
     return Lost.PROMPT if right_elsewhere else Lost.NONE
 
 
 def lost_counts(
-    debates: Iterable[Debate], items: Mapping[str, Item], scores: Scores, aggregator: Aggregator = "rule"
+    debates: Iterable[Debate],
+    items: Mapping[str, Item],
+    scores: Scores,
+    aggregator: Aggregator = "rule",
+    ties: Ties = "none",
 ) -> Counter[Lost]:
     """For one candidate's debates, how many items were lost where; the counts add up to its errors.
 
@@ -142,13 +147,13 @@ def lost_counts(
         debates: of one candidate.
         items: by id.
         scores: of all fully evaluated candidates.
-        aggregator: the panel's.
+        aggregator, ties: the panel's.
     """
     found: Counter[Lost] = Counter()
     for debate in debates:
         if debate.score(items[debate.item]) == 0.0:
             elsewhere = any(other.get(debate.item, 0.0) > 0 for name, other in scores.items() if name != debate.candidate)
-            found[where_lost(debate, items[debate.item], elsewhere, aggregator)] += 1
+            found[where_lost(debate, items[debate.item], elsewhere, aggregator, ties)] += 1
     return found
 
 
@@ -163,19 +168,21 @@ class View:
     scores: Scores
 
 
-def views(debates: Sequence[Debate], items: Mapping[str, Item], aggregator: Aggregator = "rule") -> list[View]:
+def views(
+    debates: Sequence[Debate], items: Mapping[str, Item], aggregator: Aggregator = "rule", ties: Ties = "none"
+) -> list[View]:
     """The panel, each round, and each persona as judges of their own."""
     found: dict[str, dict[str, dict[str, float]]] = {}
 
-    def put(view: str, debate: Debate, label: Label | None) -> None:
-        right = float(label is not None and label is items[debate.item].label)
+    def put(view: str, debate: Debate, answer: str | None) -> None:
+        right = float(is_right(answer, items[debate.item]))
         found.setdefault(view, {}).setdefault(debate.candidate, {})[debate.item] = right
 
     for debate in debates:
         put("panel", debate, debate.decision)
     for debate in debates:
         for number in range(1, debate.last_round):
-            put(f"decided after round {number}", debate, decide(debate.round_verdicts(number), aggregator)[0])
+            put(f"decided after round {number}", debate, decide(debate.round_verdicts(number), aggregator, ties)[0])
     for debate in debates:
         for persona, verdict in debate.round_verdicts(debate.last_round).items():
             put(f"{persona} alone, last round", debate, verdict.vote)

@@ -85,7 +85,7 @@ def headroom_report(pool: Pool, confident: float = CONFIDENT) -> HeadroomReport:
         CandidateErrors(
             member,
             accuracy_of(scores[member.id], clusters),
-            dict(lost_counts(pool.debates[member.id].values(), items, scores, pool.aggregator)),
+            dict(lost_counts(pool.debates[member.id].values(), items, scores, pool.aggregator, pool.ties)),
         )
         for member in pool.members
     )
@@ -104,7 +104,7 @@ def headroom_report(pool: Pool, confident: float = CONFIDENT) -> HeadroomReport:
         wrong_by_label=_by_label(pool, wrong),
         views=tuple(
             ViewHeadroom(view.name, oracle_headroom(view.scores), _mean(view.scores[pool.seed.id]))
-            for view in views(everything, items, pool.aggregator)
+            for view in views(everything, items, pool.aggregator, pool.ties)
         ),
         outlook=chao2([round(sum(scores[name][item] for name in independent)) for item in common], len(independent)),
         outlook_candidates=len(independent),
@@ -119,11 +119,12 @@ def headroom_report(pool: Pool, confident: float = CONFIDENT) -> HeadroomReport:
 
 
 def _by_label(pool: Pool, wrong: set[str]) -> dict[str, tuple[int, int]]:
-    """Label -> always wrong items of it, and all items of it."""
+    """Label (of questions the task) -> always wrong items of it, and all items of it."""
     found: dict[str, tuple[int, int]] = {}
     for item in pool.items:
-        bad, total = found.get(str(item.label), (0, 0))
-        found[str(item.label)] = (bad + (item.id in wrong), total + 1)
+        label = str(item.label or item.task)
+        bad, total = found.get(label, (0, 0))
+        found[label] = (bad + (item.id in wrong), total + 1)
     return found
 
 

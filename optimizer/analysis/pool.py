@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.config import Aggregator
+from optimizer.config import Aggregator, Ties
 from optimizer.data.item import Item, items_hash
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
@@ -46,6 +46,7 @@ class Pool:
     runs: tuple[str, ...]
     models: tuple[str, ...] = ()
     aggregator: Aggregator = "rule"
+    ties: Ties = "none"
 
     @property
     def scores(self) -> dict[str, dict[str, float]]:
@@ -101,6 +102,7 @@ def pool_runs(runs: Sequence[RunFolder]) -> Pool:
         runs=tuple(run.path.name for run in runs),
         models=tuple(dict.fromkeys(run.resolved()["model"]["name"] for run in runs)),
         aggregator=runs[0].resolved()["protocol"].get("aggregator", "rule"),
+        ties=runs[0].resolved()["protocol"].get("ties", "none"),
     )
 
 

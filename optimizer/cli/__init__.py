@@ -15,6 +15,7 @@ from optimizer.cli import (
     cache,
     compare,
     data,
+    diagnose,
     doctor,
     evaluate,
     export,
@@ -25,6 +26,7 @@ from optimizer.cli import (
     optimize,
     parse,
     passages,
+    policy,
     power,
     propagation,
     report,
@@ -44,8 +46,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    optimize, evaluate, judge, show, compare, headroom, transfer, misinform, propagation, power, seal, export, report, parse,
-    serve, doctor,
+    optimize, evaluate, judge, show, compare, headroom, diagnose, policy, transfer, misinform, propagation, power, seal, export,
+    report, parse, serve, doctor,
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")

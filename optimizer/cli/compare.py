@@ -28,6 +28,7 @@ def command(
     base_url: options.BaseUrl = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     runs: options.Runs = None,
     config: options.Config = None,
@@ -55,7 +56,7 @@ def command(
     if any(name.endswith(".md") for name in given):
         settings = options.settings_from(
             config, assignments, columns, persona=persona, data=data, prompts=prompts, model=model, base_url=base_url,
-            label_map=label_map, seed=seed, runs=runs,
+            label_map=label_map, format=format, seed=seed, runs=runs,
         )  # fmt: skip
         run, wanted = _evaluated(given, settings, split, limit, new), []
     else:

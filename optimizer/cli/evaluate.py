@@ -21,6 +21,7 @@ def command(
     limit: Annotated[int, typer.Option(min=0, help="At most so many items, over many clusters; 0 takes all.")] = 0,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     runs: options.Runs = None,
     config: options.Config = None,
@@ -28,13 +29,14 @@ def command(
     new: options.New = False,
     as_json: options.Json = False,
 ) -> None:
-    """Score a panel, with the same model alone and self-consistency at equal calls beside it."""
+    """Score a panel on claims or questions, with the same model alone and self-consistency at equal calls beside it."""
 
     from optimizer.cli.asynchronous import run as run_async
-    from optimizer.cli.console import interval, print_json, print_table, say, share
+    from optimizer.cli.console import print_json, print_table, say
     from optimizer.cli.progress import RunProgress
     from optimizer.debate.controls import Control
     from optimizer.errors import UsageError
+    from optimizer.report.arms import arm_table
     from optimizer.search.score import evaluate_panel
 
     names = [name.strip() for name in control.split(",") if name.strip() not in ("", "none")]
@@ -50,6 +52,7 @@ def command(
         model=model,
         base_url=base_url,
         label_map=label_map,
+        format=format,
         seed=seed,
         runs=runs,
     )
@@ -59,25 +62,8 @@ def command(
     if as_json:
         print_json({"run": str(run.path), **summary})
         return
-    rows = []
-    for arm in summary["arms"]:
-        accuracy, outcomes = arm["accuracy"], arm["outcomes"]
-        bad = ", ".join(f"{count} {name}" for name, count in outcomes.items() if name != "ok" and count)
-        rows.append(
-            [
-                arm["arm"],
-                accuracy["items"],
-                share(accuracy["right"] / accuracy["items"]) if accuracy["items"] else "–",
-                interval(accuracy["low"], accuracy["high"]),
-                *(f"{share(arm['recall'][label][0])}" for label in ("grounded", "not_grounded")),
-                (bad or "all ok")
-                + (f", {arm['failed']} failed" if arm["failed"] else "")
-                + (f", {arm['ties']} ties" if arm["ties"] else ""),
-            ]
-        )
-    print_table(
-        "Accuracy with 95 % intervals", ["arm", "items", "accuracy", "interval", "recall grounded", "recall not", "answers"], rows
-    )
+    head, rows = arm_table(summary["arms"])
+    print_table("Accuracy with 95 % intervals", head, rows)
     for arm, difference in summary["panel_minus"].items():
         say(
             f"panel minus {arm}: {100 * difference['difference']:+.1f} points (95 % interval {100 * difference['low']:+.1f} to "

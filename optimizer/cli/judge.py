@@ -1,4 +1,4 @@
-"""`optimizer judge`: run a panel on claims without labels."""
+"""`optimizer judge`: run a panel on claims without labels, or on questions without answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from optimizer.cli import options
 
 
 def command(
-    file: Annotated[Path, typer.Argument(help="Claims with evidence: .jsonl, .csv or .parquet; labels are not needed.")],
+    file: Annotated[
+        Path, typer.Argument(help="Claims with evidence, or questions: .jsonl, .csv or .parquet; labels are not needed.")
+    ],
     run: Annotated[str, typer.Option(help="Run whose winner judges; the latest finished one if left out.")] = "",
     prompts: Annotated[str | None, typer.Option(help="Judge with this prompt folder instead of a run's winner.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where the verdicts go.", show_default="FILE.verdicts.jsonl")] = None,
@@ -23,7 +25,7 @@ def command(
     assignments: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Judge unlabelled claims with a run's winner, and write verdicts with reasons."""
+    """Judge unlabelled claims, or answer questions, with a run's winner, and write verdicts with reasons."""
     from collections import Counter
     from dataclasses import asdict
 
@@ -50,7 +52,7 @@ def command(
     items = load_items(file, settings.columns if columns else None, settings.label_map, require_label=False)
     target = out or file.with_name(file.name + ".verdicts.jsonl")
     with RunProgress() as progress:
-        progress.note(f"judging {len(items)} claims with {source}")
+        progress.note(f"judging {len(items)} items with {source}")
         judgements = run_async(judge_items(settings, texts, items, target, progress))
     if as_json:
         print_json([asdict(judgement) for judgement in judgements])

@@ -23,15 +23,18 @@ def command(
     base_url: options.BaseUrl = None,
     prompts: options.Prompts = None,
     budget: Annotated[int | None, typer.Option(help="Calls, the sealed test included.", show_default="520")] = None,
-    train: Annotated[int | None, typer.Option(help="Items that reflection reads; 0 takes all of the split.")] = None,
-    dev: Annotated[int | None, typer.Option(help="Items that duels are decided on; 0 takes all.")] = None,
-    test: Annotated[int | None, typer.Option(help="Sealed items; 0 takes all.")] = None,
+    train: Annotated[
+        str | None, typer.Option(help="Items that reflection reads, or their share of all; 0 takes all of the split.")
+    ] = None,
+    dev: Annotated[str | None, typer.Option(help="Items that duels are decided on; 0 takes all.")] = None,
+    test: Annotated[str | None, typer.Option(help="Sealed items; 0 takes all.")] = None,
     reflections: Annotated[int | None, typer.Option(help="Reflected proposals for each component.")] = None,
     optuna: Annotated[
         str | None, typer.Option(help="Mirror the search into an Optuna study there: sqlite:///study.db, postgresql://…")
     ] = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     runs: options.Runs = None,
     config: options.Config = None,
@@ -52,7 +55,7 @@ def command(
     settings = options.settings_from(
         config, assignments, columns, persona=persona, data=data, model=model, base_url=base_url, prompts=prompts,
         search__budget=budget, splits__train=train, splits__dev=dev, splits__test=test, search__reflections=reflections,
-        label_map=label_map, seed=seed, runs=runs, optuna=optuna,
+        label_map=label_map, format=format, seed=seed, runs=runs, optuna=optuna,
     )  # fmt: skip
     job = run_async(prepare(settings))
     if not as_json:

@@ -10,12 +10,16 @@ import typer
 if TYPE_CHECKING:
     from optimizer.config import Settings
 
-Data = Annotated[str | None, typer.Option(help="A .jsonl, .csv or .parquet file, or a shipped data set.", show_default="starter")]
+Data = Annotated[str | None, typer.Option(help="A data file (docs/data.md) or a shipped data set.", show_default="starter")]
+Format = Annotated[str | None, typer.Option(help="The data's format; recognised from the file if left out.")]
+FormatOptions = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE of the format; see optimizer data list.")]
 Model = Annotated[str | None, typer.Option(help="An embedded model, or with --base-url the served name.")]
 BaseUrl = Annotated[str | None, typer.Option(help="An OpenAI-compatible server that is running, e.g. http://localhost:8000/v1.")]
 Prompts = Annotated[str | None, typer.Option(help="Folder of prompts to start from: <persona>/seed.md or <persona>.md.")]
 Columns = Annotated[list[str] | None, typer.Option(help="FIELD=NAME where the data calls a field something else.")]
-LabelMap = Annotated[str | None, typer.Option(help="Labels beyond the known ones: name=grounded,other=not_grounded.")]
+LabelMap = Annotated[
+    str | None, typer.Option(help="Labels beyond the known ones, or other than these: name=grounded,other=not_grounded.")
+]
 Seed = Annotated[int | None, typer.Option(help="Of splits, shuffles and samples.")]
 Runs = Annotated[str | None, typer.Option(help="Folder of runs.", show_default="runs")]
 Config = Annotated[Path | None, typer.Option(help="Settings file; optimizer.toml is read where it exists.")]
@@ -31,17 +35,18 @@ def replaced(settings: Settings, columns: list[str] | None = None, **flags: Any)
 
     changes = {name: value for name, value in flags.items() if value is not None}
     if columns:
-        changes["columns"] = _column_map(columns)
+        changes["columns"] = pairs(columns, "--columns")
     return Settings.model_validate({**settings.model_dump(), **changes})
 
 
-def _column_map(columns: list[str]) -> dict[str, str]:
+def pairs(given: list[str], flag: str) -> dict[str, str]:
+    """NAME=VALUE texts as a map. Raises ConfigError naming the flag where one has no =."""
     from optimizer.config import ConfigError
 
-    pairs = [column.partition("=") for column in columns]
-    if not all(separator for _, separator, _ in pairs):
-        raise ConfigError(f"--columns {columns!r} must be FIELD=NAME")
-    return {name: value for name, _, value in pairs}
+    parts = [text.partition("=") for text in given]
+    if not all(name and separator for name, separator, _ in parts):
+        raise ConfigError(f"{flag} {' '.join(given)!r} must be NAME=VALUE")
+    return {name: value for name, _, value in parts}
 
 
 def settings_from(config: Path | None, assignments: list[str] | None, columns: list[str] | None = None, **flags: Any) -> Settings:
@@ -50,5 +55,5 @@ def settings_from(config: Path | None, assignments: list[str] | None, columns: l
 
     given = {name.replace("__", "."): value for name, value in flags.items()}
     if columns:
-        given["columns"] = _column_map(columns)
+        given["columns"] = pairs(columns, "--columns")
     return load_settings({**parse_assignments(assignments or []), **{k: v for k, v in given.items() if v is not None}}, config)

@@ -41,7 +41,7 @@ def command(
         confidence = verdict.confidence
         rows.append(
             {
-                "verdict": verdict.label.value if verdict.label else None,
+                "verdict": str(verdict.label) if verdict.label else None,
                 "confidence": int(confidence) if confidence is not None and confidence == int(confidence) else confidence,
                 "outcome": verdict.outcome.value,
                 "detail": verdict.detail,

@@ -79,3 +79,23 @@ class RunProgress:
             f"{done}/{self._calls} calls, {counts['hits']} from cache, {self._debates} debates{failed}, "
             f"{tokens / 1000:.0f}k tokens{self._best}{left}"
         )
+
+
+class Counter:
+    """A bar on standard error for work that is counted in steps; nothing elsewhere than on a terminal."""
+
+    def __init__(self, what: str, steps: int) -> None:
+        console = Console(stderr=True)
+        self._bar = Progress(TextColumn("{task.description}"), BarColumn(), console=console, disable=not console.is_terminal)
+        self._task = self._bar.add_task(what, total=steps)
+
+    def __enter__(self) -> Counter:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def step(self) -> None:
+        """One step is done."""
+        self._bar.advance(self._task)

@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Print what each persona said on one item, round by round."""
     from optimizer.cli.console import print_json, say
-    from optimizer.debate.render import display_name
+    from optimizer.debate.render import display_name, named_parts
     from optimizer.errors import UserError
     from optimizer.runs.folder import find_run
     from optimizer.runs.items import run_item
@@ -53,7 +53,9 @@ def command(
     except UserError:
         source = None  # the data file has moved; the debate is still worth showing
     if source is not None:
-        say(f"Evidence: {source.evidence_text}\nClaim: {source.claim}\nGold: {source.label}")
+        for name, text in named_parts(source).items():
+            say(f"{name}: {text}")
+        say(f"Gold: {source.gold}")
         if source.shown and source.shown.to:
             say(f"{source.shown.condition}, read by {', '.join(map(display_name, source.shown.to))}: {source.shown.passage}")
         say()

@@ -17,6 +17,7 @@ def command(
     data: options.Data = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     limit: Annotated[int, typer.Option(min=0, help="At most so many items of other data; 0 takes all.")] = 0,
     runs: options.Runs = None,
     new: options.New = False,
@@ -36,8 +37,12 @@ def command(
     from optimizer.search.versus import transfer
 
     folder = find_run(Path(runs or "runs"), run, finished=True, kinds=("optimize",))
-    changes = {"model": model, "base_url": base_url, "data": data, "label_map": label_map}
-    settings = options.replaced(run_settings(folder), columns, runs=runs or "runs", **changes)
+    changes = {"model": model, "base_url": base_url, "data": data, "label_map": label_map, "format": format}
+    settings = run_settings(folder)
+    if data:
+        # How the run's own data was read says nothing about other data.
+        settings = settings.model_copy(update={"format": "", "format_options": {}, "columns": {}})
+    settings = options.replaced(settings, columns, runs=runs or "runs", **changes)
     with RunProgress() as progress:
         made = run_async(transfer(folder, settings, limit, new, progress))
     comparison = compare_run(made)

@@ -10,6 +10,7 @@ import difflib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from optimizer.data.item import Item, Label
 
@@ -26,6 +27,13 @@ RATIONALE_WORDS = 40
 CONTRAST_SHARE = 0.5
 
 
+class Severity(StrEnum):
+    """ERROR: a run would refuse the data, or its result would mean nothing. WARNING: worth a look."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that a check found: which check, where (an item or cluster id, or the whole), and what is wrong."""
@@ -33,6 +41,7 @@ class Finding:
     check: str
     where: str
     problem: str
+    severity: Severity = Severity.WARNING
 
 
 def check_items(items: Sequence[Item]) -> list[Finding]:

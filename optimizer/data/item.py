@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import string
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+
+LETTERS = string.ascii_uppercase  # what choices are called, in their order
 
 
 class Label(StrEnum):
@@ -77,13 +80,32 @@ class Item:
 
     @property
     def read(self) -> str:
-        """All that somebody may read of it: evidence, claim, and the passage of a variant."""
-        return self.evidence_text + self.claim + (self.shown.passage if self.shown else "")
+        """All that somebody may read of it: evidence, claim or question with its choices, and the passage of a variant."""
+        return "\n".join([self.evidence_text, self.claim, *self.lettered, self.shown.passage if self.shown else ""])
 
     @property
     def evidence_text(self) -> str:
         """The evidence passages, one a line, just as they were given."""
         return "\n".join(self.evidence)
+
+    @property
+    def lettered(self) -> tuple[str, ...]:
+        """The choices as they are shown: `A) …`."""
+        return tuple(f"{letter}) {choice}" for letter, choice in zip(LETTERS, self.choices, strict=False))
+
+    @property
+    def gold(self) -> str:
+        """What is right, for people to read: the label, or a question's right answers, a choice with its text."""
+        if self.task is Task.CLAIM:
+            return str(self.label)
+        return " or ".join(self.lettered[LETTERS.index(each)] if self.choices else each for each in self.answers)
+
+    @property
+    def stratum(self) -> str | None:
+        """What splits keep in balance: a claim's label, the letter of a question's right choice, otherwise its task."""
+        if self.task is Task.CLAIM:
+            return self.label
+        return f"{self.task} {self.answers[0]}" if self.task is Task.CHOICE and self.answers else self.task
 
     @property
     def content_hash(self) -> str:

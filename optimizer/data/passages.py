@@ -15,6 +15,7 @@ from typing import Any
 
 from optimizer.data.checks import Finding
 from optimizer.data.item import Item
+from optimizer.data.lines import text_lines
 from optimizer.errors import UserError
 from optimizer.prompts.files import write_text
 
@@ -90,7 +91,7 @@ def load_passages(source: Path) -> list[Passage]:
     if source.is_dir() and not path.exists():
         return []
     found: dict[tuple[str, str, str], Passage] = {}
-    for number, text in _lines(path):
+    for number, text in _filled_lines(path):
         try:
             row = json.loads(text)
             missing = [name for name in _FIELDS if not isinstance(row.get(name), str) or not row[name].strip()]
@@ -133,7 +134,7 @@ def write_passages(path: Path, passages: Iterable[Passage], marks: Mapping[tuple
 def load_filler(folder: Path) -> list[str]:
     """The filler sentences beside a data set's items, one a line; none where there is no filler.txt."""
     path = folder / FILLER_FILE
-    return [text.strip() for _, text in _lines(path)] if path.exists() else []
+    return [text.strip() for _, text in _filled_lines(path)] if path.exists() else []
 
 
 def check_passages(items: Sequence[Item], passages: Iterable[Passage]) -> Iterator[Finding]:
@@ -180,13 +181,7 @@ def _flags(value: Any) -> dict[str, JudgeFlags]:
     return flags
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise UserError(f"{path}: no such file of passages; each line is JSON with {', '.join(_FIELDS)}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from error
-    for number, text in enumerate(content.split("\n"), 1):
-        if text.strip():
-            yield number, text
+def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+    if not path.exists():
+        raise UserError(f"{path}: no such file of passages; each line is JSON with {', '.join(_FIELDS)}")
+    return ((number, text) for number, text in text_lines(path) if not text.isspace())

@@ -1,4 +1,4 @@
-"""Where the data sets are that ship with the package."""
+"""Where data is that goes by a name: shipped data sets, and through `named` fetched and generated ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ def datasets_folder() -> Path:
 
 
 def data_path(name: str) -> Path:
-    """A path as given, or the folder of a shipped data set of that name."""
+    """A path as given, the folder of a shipped data set of that name, or the file of a fetched or generated one.
+
+    Raises:
+        UserError: the name is a benchmark's that is not fetched; says how to fetch it.
+    """
+    if Path(name).exists():
+        return Path(name)
     shipped = datasets_folder() / name
-    return shipped if not Path(name).exists() and "/" not in name and shipped.is_dir() else Path(name)
+    if "/" not in name and shipped.is_dir():
+        return shipped
+    from optimizer.data.named import named_path  # late: it loads the formats, and most data needs none of it
+
+    return named_path(name) or Path(name)

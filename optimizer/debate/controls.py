@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import partial
 
 from optimizer.data.item import Item
-from optimizer.debate.executor import DebateExecutor, best_supported, drain, make_turn
+from optimizer.debate.executor import DebateExecutor, ask_turn, best_supported, drain
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_claim_alone, render_turn
 from optimizer.models.chat import CallTag, ChatRequest
@@ -32,9 +32,9 @@ class Control(StrEnum):
     SELF_CONSISTENCY = "self-consistency"
     CLAIM_ONLY = "claim-only"
 
-    def calls(self, debate_calls: int) -> int:
-        """How many calls an item takes, beside a panel whose debates take so many."""
-        return debate_calls if self is Control.SELF_CONSISTENCY else 1
+    def answers(self, answers: int) -> int:
+        """How many answers an item takes, beside a panel whose debates have so many."""
+        return answers if self is Control.SELF_CONSISTENCY else 1
 
 
 async def run_control(
@@ -60,7 +60,7 @@ async def run_control(
         held = [await _judge(executor, control, piece, samples, sample) for piece in executor.pieces(item)]
         on_done(held[0] if len(held) == 1 else best_supported(held))
 
-    samples = control.calls(executor.protocol.calls(personas))
+    samples = control.answers(executor.protocol.answers(personas))
     await drain((partial(one, item) for item in items), executor.in_flight)
 
 
@@ -70,12 +70,11 @@ async def _judge(executor: DebateExecutor, control: Control, item: Item, samples
     turns: list[Turn] = []
     try:
         for index in range(repeat * samples, (repeat + 1) * samples):
-            sampling = protocol.sampling(index)
+            sampling = protocol.sampling(index, item)
             if control is Control.SELF_CONSISTENCY:
                 sampling = replace(sampling, temperature=_SELF_CONSISTENCY_TEMPERATURE)
-            request = ChatRequest(messages, sampling, protocol.answer_schema, index)
-            reply = await executor.client.ask(request, CallTag("control", control, item.id, JUDGE, 1))
-            turns.append(make_turn(JUDGE, 1, executor.client.key(request), reply, protocol))
+            request = ChatRequest(messages, sampling, protocol.schema_for(item), index)
+            turns.append(await ask_turn(executor.client, request, CallTag("control", control, item.id, JUDGE, 1), item, protocol))
     except CallFailed as failure:
         return Debate(item.id, control, repeat, tuple(turns), failure=str(failure) or "no answer")
     votes = Counter(turn.verdict.vote for turn in turns if turn.verdict.vote is not None)

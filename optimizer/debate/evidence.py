@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from optimizer.data.item import Item
+from optimizer.data.item import Item, Task
 from optimizer.errors import UserError
 from optimizer.models.provision import BYTES_A_TOKEN, PROMPT_TOKENS
 
@@ -17,9 +17,14 @@ _WORD = re.compile(r"\w+")
 
 
 def evidence_budget(item: Item, context: int) -> int:
-    """Bytes of evidence that fit beside the claim and everything else in so many tokens; 0 where nothing does."""
-    beside = item.claim + (item.shown.passage if item.shown else "")
+    """Bytes of evidence that fit beside claim, choices and everything else in so many tokens; 0 where nothing does."""
+    beside = asked_text(item) + (item.shown.passage if item.shown else "")
     return max(0, (context - PROMPT_TOKENS) * BYTES_A_TOKEN - len(beside.encode()))
+
+
+def asked_text(item: Item) -> str:
+    """The claim, or the question with its choices."""
+    return "\n".join([item.claim, *item.lettered])
 
 
 def fits(item: Item, context: int) -> bool:
@@ -36,8 +41,11 @@ def check_context(items: Sequence[Item], context: int, policy: str) -> list[str]
         policy: error, chunk or select.
 
     Raises:
-        UserError: some do not fit and the policy is error, or nothing at all fits beside a claim.
+        UserError: some do not fit and the policy is error, or chunk for a question; or nothing at all fits beside a claim.
     """
+    for item in items:
+        if context and not item.evidence and not evidence_budget(item, context):
+            raise UserError(f"item {item.id!r}: its question alone fills a context of {context} tokens; use a longer one")
     long = [item for item in items if not fits(item, context)]
     if long and policy == "error":
         longest = max(long, key=lambda item: len(item.evidence_text))
@@ -48,6 +56,11 @@ def check_context(items: Sequence[Item], context: int, policy: str) -> list[str]
             "nearest to the claim)"
         )
     for item in long:
+        if policy == "chunk" and item.task is not Task.CLAIM:
+            raise UserError(
+                f"item {item.id!r} is a question whose evidence does not fit a context of {context} tokens, and only claims are "
+                "judged piece by piece; give --set protocol.long_evidence=select, or a model with a longer context"
+            )
         if evidence_budget(item, context) < 200:
             raise UserError(f"item {item.id!r}: its claim alone fills a context of {context} tokens; shorten it")
     return [item.id for item in long]
@@ -78,7 +91,7 @@ def select_sentences(item: Item, context: int) -> Item:
     sentences = _pieces(item.evidence_text, budget)
     words = [set(_words(sentence)) for sentence in sentences]
     spread = Counter(word for found in words for word in found)
-    claim = set(_words(item.claim))
+    claim = set(_words(asked_text(item)))
     scores = [sum(math.log(1 + len(sentences) / spread[word]) for word in found & claim) for found in words]
     around = [
         score + 0.5 * max(scores[index - 1] if index else 0.0, scores[index + 1] if index + 1 < len(scores) else 0.0)

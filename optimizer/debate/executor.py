@@ -12,13 +12,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar, cast
 
-from optimizer.data.item import Item, Label
+from optimizer.data.item import Item, Label, Task
 from optimizer.debate.aggregate import decide
 from optimizer.debate.evidence import chunks, fits, select_sentences
+from optimizer.debate.extract import read_question
 from optimizer.debate.parse import parse_answer
+from optimizer.debate.policy import Policy, decide_turns
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate, Turn
-from optimizer.debate.render import render_turn
+from optimizer.debate.render import render_again, render_turn
+from optimizer.debate.verdict import Outcome, Verdict
 from optimizer.debate.voices import Voice
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest
 from optimizer.models.client import ChatClient
@@ -47,6 +50,7 @@ class DebateExecutor:
         in_flight: how many debates are under way at once.
         voices: for personas (and reflection) with a model, sampling or evidence of their own.
         context: tokens that a call may take, 0 where unknown; evidence that does not fit is handled as the protocol says.
+        policy: decides in place of the protocol's aggregator.
     """
 
     def __init__(
@@ -56,7 +60,9 @@ class DebateExecutor:
         in_flight: int = 4,
         voices: Mapping[str, Voice] | None = None,
         context: int = 0,
+        policy: Policy | None = None,
     ) -> None:
+        self._policy = policy
         self.client, self.protocol, self.in_flight, self.context = client, protocol, in_flight, context
         self._voices, self._plain = dict(voices or {}), Voice(client)
 
@@ -117,7 +123,10 @@ class DebateExecutor:
         except CallFailed as failure:
             return Debate(job.item.id, job.candidate, job.sample, tuple(turns), failure=str(failure) or "no answer")
         last = {turn.persona: turn.verdict for turn in turns if turn.round == number}
-        decision, rule = decide(last, protocol.aggregator)
+        if self._policy is None:
+            decision, rule = decide(last, protocol.aggregator, protocol.ties)
+        else:
+            decision, rule = decide_turns(self._policy, turns)
         return Debate(job.item.id, job.candidate, job.sample, tuple(turns), decision, rule)
 
     async def _round(self, job: DebateJob, personas: Sequence[str], number: int, turns: list[Turn], purpose: str) -> None:
@@ -127,12 +136,11 @@ class DebateExecutor:
             voice, protocol = self.voice(persona), self.protocol
             transcript = protocol.heard(heard, persona, number)
             messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript)
-            sampling = voice.sampling(protocol.sampling(job.sample))
-            request = ChatRequest(messages, sampling, protocol.answer_schema, job.sample)
+            sampling = voice.sampling(protocol.sampling(job.sample, job.item))
+            request = ChatRequest(messages, sampling, protocol.schema_for(job.item), job.sample)
             # Variants of an item go to the same replica, which has what they share in its prefix cache.
             tag = CallTag(purpose, job.candidate, job.item.base, persona, number)
-            reply = await voice.client.ask(request, tag)
-            return make_turn(persona, number, voice.client.key(request), reply, protocol)
+            return await ask_turn(voice.client, request, tag, job.item, protocol)
 
         before = tuple(turns)
         if self.protocol.turns == "sequential":
@@ -165,7 +173,7 @@ def best_supported(pieces: Sequence[Debate]) -> Debate:
 
 def _support(debate: Debate) -> float:
     """The last round's confidence for the claim less that against it, a mean a verdict."""
-    signs = {Label.GROUNDED: 1.0, Label.NOT_GROUNDED: -1.0}
+    signs: dict[str, float] = {Label.GROUNDED: 1.0, Label.NOT_GROUNDED: -1.0}
     verdicts = list(debate.round_verdicts(debate.last_round).values())
     total = sum(
         signs.get(verdict.vote, 0.0) * (50.0 if verdict.confidence is None else verdict.confidence)
@@ -175,10 +183,30 @@ def _support(debate: Debate) -> float:
     return total / len(verdicts) if verdicts else 0.0
 
 
-def make_turn(persona: str, number: int, key: str, reply: ChatReply, protocol: Protocol) -> Turn:
-    """A reply as a turn, its answer read."""
-    verdict = parse_answer(reply.text, reply.finish_reason, protocol.words)
-    return Turn(persona, number, key, reply.text, reply.finish_reason, verdict, reply.reasoning)
+async def ask_turn(client: ChatClient, request: ChatRequest, tag: CallTag, item: Item, protocol: Protocol) -> Turn:
+    """Ask, and read the answer as a turn; one that cannot be read is asked for once more, where the protocol says so.
+
+    Raises:
+        CallFailed: a call got no answer.
+        UserError: the endpoint is gone.
+    """
+    reply = await client.ask(request, tag)
+    verdict = read_reply(reply, item, protocol)
+    turn = Turn(tag.persona, tag.round, client.key(request), reply.text, reply.finish_reason, verdict, reply.reasoning)
+    if not protocol.reprompt or verdict.outcome not in (Outcome.UNPARSED, Outcome.TRUNCATED):
+        return turn
+    again = render_again(request, reply.text, item, protocol)
+    second = await client.ask(again, tag)
+    read = read_reply(second, item, protocol)
+    settled = read if read.outcome in (Outcome.OK, Outcome.ABSTAINED) else verdict
+    return replace(turn, verdict=settled, second_key=client.key(again), second_text=second.text)
+
+
+def read_reply(reply: ChatReply, item: Item, protocol: Protocol) -> Verdict:
+    """The verdict in a reply."""
+    if item.task is Task.CLAIM:
+        return parse_answer(reply.text, reply.finish_reason, protocol.words)
+    return read_question(reply.text, item, reply.finish_reason)
 
 
 async def bounded(work: Sequence[Callable[[], Awaitable[T]]], limit: int) -> list[T]:

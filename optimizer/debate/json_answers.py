@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _LONGEST = 20_000  # characters of one object that are tried; longer ones are not answers
@@ -12,6 +13,9 @@ _SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "
 _VERDICT_KEYS = (
     "verdict", "final_verdict", "label", "final_label", "decision", "judgment", "judgement", "classification", "answer",
     "final_answer", "conclusion", "result",
+)  # fmt: skip
+ANSWER_KEYS = (  # of an answer to a question, the best first
+    "final_answer", "answer", "verdict", "final_verdict", "choice", "option", "decision", "conclusion", "result", "label",
 )  # fmt: skip
 _FLAG_KEYS = ("grounded", "is_grounded", "supported", "is_supported")
 _MISSING = object()
@@ -46,10 +50,15 @@ def load_text(text: str) -> Any:
         return None
 
 
-def verdict_field(record: dict[str, Any], depth: int = 0) -> tuple[Any, dict[str, Any]] | None:
-    """The value of the field that holds the verdict and the object it stands in, searching nested objects too."""
+def verdict_field(
+    record: dict[str, Any], depth: int = 0, keys: Sequence[str] = (*_VERDICT_KEYS, *_FLAG_KEYS)
+) -> tuple[Any, dict[str, Any]] | None:
+    """The value of the field that holds the verdict and the object it stands in, searching nested objects too.
+
+    `keys` are the names that the field may have, the best first.
+    """
     names = {str(key).strip().lower().replace(" ", "_"): key for key in record}
-    for name in (*_VERDICT_KEYS, *_FLAG_KEYS):
+    for name in keys:
         value = record.get(names.get(name, ""), _MISSING)
         if value is _MISSING or (name in _FLAG_KEYS and not isinstance(value, bool)):
             continue
@@ -58,7 +67,7 @@ def verdict_field(record: dict[str, Any], depth: int = 0) -> tuple[Any, dict[str
     if depth < 4:
         for value in record.values():
             inner = load_text(value) if isinstance(value, str) and value.lstrip().startswith("{") else value
-            if isinstance(inner, dict) and (found := verdict_field(inner, depth + 1)):
+            if isinstance(inner, dict) and (found := verdict_field(inner, depth + 1, keys)):
                 return found
     return None
 
@@ -77,6 +86,12 @@ def cut_fields(piece: str) -> tuple[list[str], str | None, bool]:
     confidence = re.search(r"""["']confidence["']\s*:\s*(["']?[\d.]+\s*%?["']?)\s*[,}]""", piece, re.IGNORECASE)
     in_text = bool(re.search(r""":\s*"(?:[^"\\]|\\.)*\\?$""", piece, re.DOTALL))
     return verdicts, (confidence[1] if confidence else None), in_text
+
+
+def cut_answers(piece: str) -> list[str]:
+    """Of an object that is cut off or broken, its complete answers: strings with both quotes, numbers with what ends them."""
+    pattern = r"""["'](?:final_)?answer["']\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(-?\d[\d.,eE+/-]*?)\s*(?:,\s*["']|[}\n]))"""
+    return ["".join(groups) for groups in re.findall(pattern, piece, re.IGNORECASE)]
 
 
 def _closing(text: str, start: int, quotes: str) -> int | None:

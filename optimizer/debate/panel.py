@@ -13,6 +13,7 @@ from optimizer.config import Settings
 from optimizer.data.item import Item
 from optimizer.debate.evidence import check_context
 from optimizer.debate.executor import DebateExecutor
+from optimizer.debate.policy_file import check_policy, chosen_policy, digest
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.voices import Voice, check_roles, role_evidence, with_evidence
 from optimizer.models.cache import ResponseCache
@@ -28,14 +29,17 @@ async def plan_panel(settings: Settings, personas: Sequence[str], items: Iterabl
     """What will answer for a panel on these items, everything checked and nothing started.
 
     Raises:
-        UserError: a role, a server or a model is not right, or evidence does not fit and no policy is set for that.
+        UserError: a role, a server, a model or the policy is not right, or evidence does not fit and nothing is set for that.
     """
     check_roles(settings.roles, personas)
     shown = list(items)
+    check_policy(settings, personas, shown)
     for role in settings.roles.values():
         own, adds = role_evidence(role), role.evidence_mode == "add"
         shown += [with_evidence(item, own[item.base], adds) for item in shown if item.base in own]
     needed = context_needed((item.read for item in shown), settings.context)
+    if not settings.context:
+        needed += -(-Protocol.of(settings.protocol).long_answers(len(personas)) // 1_024) * 1_024
     plan = await plan_serving(settings, needed)
     check_context(shown, smallest_context(plan), settings.protocol.long_evidence)
     return plan
@@ -90,7 +94,7 @@ def offline_panel(settings: Settings, plan: ServingPlan, cache: ResponseCache) -
 
 
 def panel_record(settings: Settings, plan: ServingPlan) -> dict[str, Any]:
-    """Models, and what roles have of their own, for the run's record: a run is only resumed when all of it is the same."""
+    """Models, the policy, and what roles have of their own, for the run's record: a run is only resumed when all is the same."""
     own = {
         name: {
             "temperature": role.temperature,
@@ -100,7 +104,8 @@ def panel_record(settings: Settings, plan: ServingPlan) -> dict[str, Any]:
         }
         for name, role in settings.roles.items()
     }
-    return {**plan.record(), **({"voices": own} if own else {})}
+    policy = chosen_policy(settings)
+    return {**plan.record(), **({"voices": own} if own else {}), **({"policy": digest(policy)} if policy else {})}
 
 
 def _executor(settings: Settings, plan: ServingPlan, clients: Mapping[str, ChatClient], flights: int) -> DebateExecutor:
@@ -109,7 +114,8 @@ def _executor(settings: Settings, plan: ServingPlan, clients: Mapping[str, ChatC
         name: Voice(clients.get(name, default), role.temperature, role.top_p, role_evidence(role), role.evidence_mode == "add")
         for name, role in settings.roles.items()
     }
-    return DebateExecutor(default, Protocol.of(settings.protocol), flights, voices, smallest_context(plan))
+    context, policy = smallest_context(plan), chosen_policy(settings)
+    return DebateExecutor(default, Protocol.of(settings.protocol), flights, voices, context, policy)
 
 
 def _digest(evidence: Mapping[str, tuple[str, ...]]) -> str:

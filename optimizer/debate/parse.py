@@ -6,7 +6,7 @@ In order: a content filter; thinking is set aside; JSON anywhere; tags; a stated
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from optimizer.data.item import Label
@@ -51,19 +51,27 @@ def parse_answer(text: str, finish_reason: str = "stop", words: Mapping[str, Lab
     """
     if finish_reason == "content_filter":
         return Verdict(Outcome.REFUSED)
-    answer = _without_thought(clean(text))
+    answer = without_thought(clean(text), lambda rest: _read(rest, False, {}) is not None)
     verdict = _read(answer, finish_reason == "length", words or {})
     if verdict is not None:
         return verdict
     if finish_reason == "length":
         return Verdict(Outcome.TRUNCATED)
-    if _REFUSAL.search(answer) or (_SORRY.match(answer) and not labels_in(answer)):
+    if is_refusal(answer) or (_SORRY.match(answer) and not labels_in(answer)):
         return Verdict(Outcome.REFUSED, reason=answer.strip())
     return Verdict(Outcome.UNPARSED, detail="none")
 
 
-def _without_thought(text: str) -> str:
-    """The answer without what the model thought in tags; tags inside a JSON string are text and stay."""
+def is_refusal(text: str) -> bool:
+    """Whether a text says that its writer will not answer."""
+    return bool(_REFUSAL.search(text))
+
+
+def without_thought(text: str, answers: Callable[[str], bool]) -> str:
+    """The answer without what the model thought in tags; tags inside a JSON string are text and stay.
+
+    `answers` says whether a text holds an answer.
+    """
     if load_text(text) is not None:
         return text
     if not _OPEN_THOUGHT.match(text) and not _CLOSED_THOUGHT.search(text):
@@ -74,7 +82,7 @@ def _without_thought(text: str) -> str:
     closings = list(_CLOSED_THOUGHT.finditer(text))
     # A closing tag alone means that the server ate the opening one, unless the tag is part of the answer's own text.
     after = text[closings[-1].end() :] if closings else ""
-    return after if _read(after, False, {}) is not None else text
+    return after if answers(after) else text
 
 
 def _read(text: str, cut: bool, words: Mapping[str, Label]) -> Verdict | None:

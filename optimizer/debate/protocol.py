@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from optimizer.config import ProtocolSettings
-from optimizer.data.item import Label
+from optimizer.data.item import LETTERS, Item, Label, Task
 from optimizer.debate.records import Turn
 from optimizer.models.chat import Sampling
 
 _TOKENS_OF_ANSWER, _TOKENS_A_WORD = 40, 4  # JSON around the fields, and what a long English word may take
+_TOKENS_WITH_ROOM = 512  # of what every call has room for beside evidence and claim, those of answer and reasons
 
 
 class Protocol(ProtocolSettings):
@@ -57,14 +59,63 @@ class Protocol(ProtocolSettings):
         }
         return "{" + ", ".join(forms[name] for name in self.fields) + "}"
 
-    def sampling(self, sample: int) -> Sampling:
-        """The sampling parameters of a turn; each sample (repeat) has a seed of its own."""
-        reason = _TOKENS_A_WORD * self.reason_words if "reason" in self.fields else 0
-        return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=_TOKENS_OF_ANSWER + reason, seed=sample)
+    def question_for(self, item: Item) -> str:
+        """What is asked last."""
+        asked = {Task.CHOICE: self.choice_question, Task.NUMBER: self.number_question, Task.TEXT: self.text_question}
+        return asked.get(item.task, self.question)
+
+    def schema_for(self, item: Item, answer_alone: bool = False) -> str:
+        """The schema of an answer to this item; with `answer_alone`, of one that has no other field."""
+        if item.task is Task.CLAIM and not answer_alone:
+            return self.answer_schema
+        kinds: dict[Task, dict[str, Any]] = {
+            Task.CLAIM: {"type": "string", "enum": list(self.words)},
+            Task.CHOICE: {"type": "string", "enum": list(LETTERS[: len(item.choices)])},
+            Task.NUMBER: {"anyOf": [{"type": "number"}, {"type": "string"}]},
+            Task.TEXT: {"type": "string"},
+        }
+        others = {"confidence": {"type": "integer", "minimum": 0, "maximum": 100}, "reason": {"type": "string"}}
+        answer = "verdict" if item.task is Task.CLAIM else "answer"
+        names = [answer if name == "verdict" else name for name in (("verdict",) if answer_alone else self.fields)]
+        properties = {name: kinds[item.task] if name == answer else others[name] for name in names}
+        return json.dumps({"type": "object", "properties": properties, "required": names, "additionalProperties": False})
+
+    def form_for(self, item: Item, answer_alone: bool = False) -> str:
+        """An answer to this item as the model is told to write it."""
+        if item.task is Task.CLAIM and not answer_alone:
+            return self.answer_form
+        *first, last = (f'"{word}"' for word in (self.words if item.task is Task.CLAIM else LETTERS[: len(item.choices) or 1]))
+        one_of = f"{', '.join(first)} or {last}" if first else last
+        forms = {
+            Task.CLAIM: f'"verdict": {one_of}',
+            Task.CHOICE: f'"answer": {one_of}',
+            Task.NUMBER: '"answer": a number',
+            Task.TEXT: f'"answer": "at most {self.answer_words} words"',
+        }
+        others = {"confidence": '"confidence": 0 to 100', "reason": f'"reason": "at most {self.reason_words} words"'}
+        names = ("verdict",) if answer_alone else self.fields
+        return "{" + ", ".join(forms[item.task] if name == "verdict" else others[name] for name in names) + "}"
+
+    def sampling(self, sample: int, item: Item | None = None) -> Sampling:
+        """The sampling parameters of a turn; each sample (repeat) has a seed of its own, and text answers have room."""
+        words = self.reason_words if "reason" in self.fields else 0
+        words += self.answer_words if item is not None and item.task is Task.TEXT else 0
+        most = _TOKENS_OF_ANSWER + _TOKENS_A_WORD * words
+        return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=most, seed=sample)
+
+    def long_answers(self, personas: int) -> int:
+        """Tokens that an answer, and the reasons that are heard, take beyond what every call has room for; mostly 0."""
+        answer = _TOKENS_OF_ANSWER + _TOKENS_A_WORD * (self.reason_words if "reason" in self.fields else 0)
+        heard = (self.answers(personas) - 1) * _TOKENS_A_WORD * self.reason_words if "reason" in self.told else 0
+        return max(0, answer + heard - _TOKENS_WITH_ROOM)
+
+    def answers(self, personas: int) -> int:
+        """How many answers one debate has at the most."""
+        return self.rounds * personas
 
     def calls(self, personas: int) -> int:
         """How many calls one debate takes at the most."""
-        return self.rounds * personas
+        return self.answers(personas) * (2 if self.reprompt else 1)
 
     @property
     def first_round_is_independent(self) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from optimizer.data.item import Item, Label
-from optimizer.debate.verdict import Outcome, Verdict
+from optimizer.data.item import Item
+from optimizer.debate.extract import is_right
+from optimizer.debate.verdict import Answer, Outcome, Verdict
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One persona's answer in one round. `key` is the call's identity; `reasoning` is stored and never parsed."""
+    """One persona's answer in one round. `key` is the call's identity; `reasoning` is stored and never parsed.
+
+    Where an answer that could not be read was asked for once more, `second_key` and `second_text` are of that call.
+    """
 
     persona: str
     round: int
@@ -25,21 +29,28 @@ class Turn:
     finish_reason: str
     verdict: Verdict
     reasoning: str = ""
+    second_key: str = ""
+    second_text: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The identities of the calls that it took."""
+        return (self.key, self.second_key) if self.second_key else (self.key,)
 
 
 @dataclass(frozen=True, slots=True)
 class Debate:
     """One item judged by one panel under one seed.
 
-    `decision` is None where there was none; `rule` says which rule decided. `failure` is set when a call got no answer:
-    such a debate is missing, is owed on resume, and is never scored.
+    `decision` is a label, or the canonical answer to a question; None where there was none. `rule` says which rule decided.
+    `failure` is set when a call got no answer: such a debate is missing, is owed on resume, and is never scored.
     """
 
     item: str
     candidate: str
     sample: int
     turns: tuple[Turn, ...]
-    decision: Label | None = None
+    decision: Answer | None = None
     rule: str = ""
     failure: str = ""
 
@@ -49,7 +60,7 @@ class Debate:
 
     def score(self, item: Item) -> float | None:
         """1 if right, 0 if wrong or without a decision, None if failed."""
-        return None if self.failed else float(self.decision is not None and self.decision is item.label)
+        return None if self.failed else float(is_right(self.decision, item))
 
     def round_verdicts(self, number: int) -> dict[str, Verdict]:
         """The verdicts of one round by persona."""

@@ -1,22 +1,24 @@
 """Makes each turn's messages. Texts are put in literally, once; what they hold stays text.
 
-The order is: fixed system text, evidence, claim, transcript, source skepticism, persona, question. All that personas share
-comes first, so that a server's prefix cache computes it once an item. A passage that is shown to some personas stands
-before the text of each of them, so that what all share stays the same.
+The order is: fixed system text, evidence, claim (or question and choices), transcript, source skepticism, persona, question. All
+that personas share comes first, so that a server's prefix cache computes it once an item. A passage that is shown to some
+personas stands before the text of each of them, so that what all share stays the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from optimizer.data.item import Item, Label
+from optimizer.data.item import Item, Label, Task
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Turn
 from optimizer.debate.verdict import Outcome
-from optimizer.models.chat import Message
+from optimizer.models.chat import ChatRequest, Message, Sampling
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 
 _FENCE = '"'
+_TOKENS_AGAIN = 64
 
 
 def render_turn(
@@ -25,18 +27,18 @@ def render_turn(
     """The messages of one turn.
 
     Args:
-        item: evidence and claim.
+        item: evidence and claim, or a question with its choices and with evidence, where it has some.
         protocol: how the debate is held.
         texts: the candidate's text for each component.
         persona: who speaks; empty for a judge alone, who gets no persona, no source skepticism and no transcript.
         transcript: the turns that this persona has read.
     """
     fence = delimiter(item)
-    parts = [f"Evidence:\n{fence}\n{item.evidence_text}\n{fence}", f"Claim:\n{fence}\n{item.claim}\n{fence}"]
+    parts = [f"{name}:\n{fence}\n{text}\n{fence}" for name, text in named_parts(item).items()]
     heard = list(transcript)
     if heard:
         parts.append(_transcript(heard, protocol))
-    system = _system_text(protocol)
+    system = _system_text(item, protocol)
     passage = read_about(item.passage_for(persona)) if persona else ""
     instruction = "\n\n".join(part for part in (passage, texts[persona] if persona else "") if part)
     if persona and texts.get(SOURCE_SKEPTICISM):
@@ -45,12 +47,14 @@ def render_turn(
         system = f"{system}\n\n{instruction}".strip()
     elif instruction:
         parts.append(instruction)
-    parts.append(protocol.question)
+    parts.append(protocol.question_for(item))
     return Message("system", system), Message("user", "\n\n".join(parts))
 
 
 def render_claim_alone(item: Item, protocol: Protocol) -> tuple[Message, ...]:
     """The messages of a judge who is asked without seeing the evidence."""
+    if item.task is not Task.CLAIM:
+        return render_turn(replace(item, evidence=()), protocol, {}, "")
     system = (
         "You guess whether a claim is grounded in evidence that you cannot see. "
         f"Answer with one line of JSON: {protocol.answer_form}"
@@ -61,9 +65,34 @@ def render_claim_alone(item: Item, protocol: Protocol) -> tuple[Message, ...]:
     )
 
 
+def render_again(first: ChatRequest, text: str, item: Item, protocol: Protocol) -> ChatRequest:
+    """The request that asks once more for an answer that could not be read: for it alone, at temperature 0 and briefly.
+
+    Args:
+        first: what was asked.
+        text: what was answered; where that is nothing, the second request follows in the same message.
+    """
+    again = f"Give your answer alone, as one line of JSON: {protocol.form_for(item, answer_alone=True)}"
+    *before, last = first.messages
+    if text.strip():
+        messages = (*first.messages, Message("assistant", text), Message("user", again))
+    else:
+        messages = (*before, Message(last.role, f"{last.content}\n\n{again}"))
+    sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=_TOKENS_AGAIN, seed=first.sampling.seed)
+    return ChatRequest(messages, sampling, protocol.schema_for(item, answer_alone=True), first.sample)
+
+
+def named_parts(item: Item) -> dict[str, str]:
+    """What the item holds, by name: Evidence and Claim, or Question and Choices, then with Evidence only where it has some."""
+    if item.task is Task.CLAIM:
+        return {"Evidence": item.evidence_text, "Claim": item.claim}
+    parts = {"Evidence": item.evidence_text, "Question": item.claim, "Choices": "\n".join(item.lettered)}
+    return {name: text for name, text in parts.items() if text}
+
+
 def delimiter(item: Item) -> str:
     """Three quotation marks, or as many more as it takes to occur nowhere in the item."""
-    return _fence_for(item.evidence_text, item.claim)
+    return _fence_for(item.evidence_text, item.claim, *item.choices)
 
 
 def read_about(passage: str) -> str:
@@ -89,8 +118,11 @@ def _fence_for(*texts: str) -> str:
     return fence
 
 
-def _system_text(protocol: Protocol) -> str:
-    return f"You judge whether a claim is grounded in evidence. Answer with one line of JSON: {protocol.answer_form}"
+def _system_text(item: Item, protocol: Protocol) -> str:
+    duty = "You judge whether a claim is grounded in evidence."
+    if item.task is not Task.CLAIM:
+        duty = "You answer a question by the evidence." if item.evidence else "You answer a question."
+    return f"{duty} Answer with one line of JSON: {protocol.form_for(item)}"
 
 
 def _transcript(turns: list[Turn], protocol: Protocol) -> str:
@@ -105,7 +137,7 @@ def _transcript(turns: list[Turn], protocol: Protocol) -> str:
 def _line(turn: Turn, protocol: Protocol) -> str:
     verdict = turn.verdict
     label = Label.UNSURE if verdict.outcome is Outcome.ABSTAINED else verdict.label
-    word = protocol.word_of.get(label) if label else None
+    word = protocol.word_of.get(label) if isinstance(label, Label) else label  # an answer to a question stands for itself
     text = f"{display_name(turn.persona)}: {word or 'no answer'}"
     if "confidence" in protocol.told and verdict.confidence is not None:
         text += f" (confidence {verdict.confidence:g})"

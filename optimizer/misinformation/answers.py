@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.item import LETTERS, Item, Label, Task
 from optimizer.data.passages import Passage, PassageKind
 from optimizer.debate.extract import Extracted, Status, extract
 from optimizer.debate.extract import is_right as question_is_right
@@ -16,7 +16,6 @@ from optimizer.debate.parse import parse_answer
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.verdict import Outcome
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?![\w]|[.,]\d)")
 _OTHER_LABEL = {Label.GROUNDED: Label.NOT_GROUNDED, Label.NOT_GROUNDED: Label.GROUNDED}
 
@@ -27,7 +26,7 @@ def read_text(text: str, item: Item, protocol: Protocol, finish_reason: str = "s
         return extract(text, item)
     verdict = parse_answer(text, finish_reason, protocol.words)
     if verdict.outcome is Outcome.OK and verdict.label is not None:
-        return Extracted(Status.PARSED, verdict.label.value)
+        return Extracted(Status.PARSED, str(verdict.label))
     return Extracted(Status.AMBIGUOUS if verdict.detail == "ambiguous" else Status.NONE)
 
 

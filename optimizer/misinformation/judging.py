@@ -12,10 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from optimizer.config import Settings
-from optimizer.data.item import Item, Task
-from optimizer.data.loaders import load_items
+from optimizer.data.datafile import chosen_data
+from optimizer.data.item import LETTERS, Item, Task
 from optimizer.data.passages import PASSAGES_FILE, JudgeFlags, Passage, PassageKind, load_passages, write_passages
-from optimizer.data.shipped import data_path
 from optimizer.debate.conditions import passages_path
 from optimizer.debate.executor import drain
 from optimizer.debate.json_answers import field as json_field
@@ -23,7 +22,7 @@ from optimizer.debate.json_answers import find_objects
 from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.render import delimiter, fenced
 from optimizer.errors import UsageError, UserError
-from optimizer.misinformation.answers import LETTERS, support_is_enough
+from optimizer.misinformation.answers import support_is_enough
 from optimizer.misinformation.judge_figures import QUESTIONS, JudgeReport, report_on
 from optimizer.misinformation.writing import stated_answer
 from optimizer.models.catalogue import cache_folder
@@ -96,7 +95,7 @@ async def judge_passages(
     path = source / PASSAGES_FILE if source.is_dir() else source
     if target is not None and target.exists() and target.resolve() != path.resolve():
         raise UserError(f"{target}: is there already; name another file, or remove it")
-    items = {item.id: item for item in load_items(data_path(settings.data), settings.columns, settings.label_map)}
+    items = {item.id: item for item in chosen_data(settings).items}
     passages = load_passages(source)
     known = [each for each in passages if each.item in items]
     if not known:

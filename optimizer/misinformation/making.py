@@ -12,9 +12,9 @@ from pathlib import Path
 from zlib import crc32
 
 from optimizer.config import Settings
+from optimizer.data.datafile import chosen_data
 from optimizer.data.exposure import FILLER_STYLE, PassageBank
 from optimizer.data.item import Item
-from optimizer.data.loaders import load_items
 from optimizer.data.passages import PASSAGES_FILE, PLAIN, Passage, PassageKind, load_passages, write_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
@@ -117,7 +117,7 @@ async def make_passages(settings: Settings, order: Order, target: Path | None, w
     made = Made(target or (path if path.is_dir() else path.parent) / PASSAGES_FILE)
     if made.path.exists():
         raise UserError(f"{made.path}: is there already; name another file with --to, or remove it")
-    everything = load_items(path, settings.columns, settings.label_map)
+    everything = chosen_data(settings).items
     items = spread(everything, settings.seed, order.limit) if order.limit else everything
     source = load_passages(order.source) if order.source else []
     planned = await plan_panel(settings, (), items)

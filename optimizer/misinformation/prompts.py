@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optimizer.data.item import Item, Task
+from optimizer.data.item import LETTERS, Item, Task
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.render import delimiter, display_name, read_about
-from optimizer.misinformation.answers import LETTERS, shown
+from optimizer.misinformation.answers import shown
 from optimizer.misinformation.records import Utterance
 from optimizer.models.chat import Message
 

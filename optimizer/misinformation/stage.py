@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.config import MisinformationSettings, Settings
+from optimizer.data.datafile import chosen_data
 from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.item import Item
-from optimizer.data.loaders import load_items
 from optimizer.data.passages import Passage, PassageKind, load_filler, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
@@ -134,7 +134,7 @@ def set_stage(settings: Settings, design: Design, limit: int = 0) -> Stage:
                 f"style {style!r} has a space, a slash or a colon; name styles by one word, here and in the passages"
             )
     path = data_path(settings.data)
-    everything = load_items(path, settings.columns, settings.label_map)
+    everything = chosen_data(settings).items
     folder = path if path.is_dir() else path.parent
     source = Path(rules.passages) if rules.passages else folder
     bank = PassageBank(everything, load_passages(source), load_filler(folder), rules.exposure_seed)

@@ -11,11 +11,11 @@ import json
 import re
 from dataclasses import dataclass
 
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.item import LETTERS, Item, Label, Task
 from optimizer.data.passages import PASSAGE_WORDS, PassageKind
+from optimizer.debate.extract import is_right
 from optimizer.debate.json_answers import field, find_objects
 from optimizer.debate.render import delimiter
-from optimizer.misinformation.answers import LETTERS
 from optimizer.models.chat import ChatReply, ChatRequest, Message, Sampling
 
 STYLES = {
@@ -105,7 +105,7 @@ def read_reply(reply: ChatReply, item: Item, source: str = "", paraphrase: bool 
     text = " ".join(texts[-1].split())
     answer = next((str(found).strip() for found in (field(each, "answer") for each in objects) if found is not None), "")
     problem = _problem(text, item, filler) or _same(text, source, paraphrase)
-    if not problem and answer and answer.casefold() in {right.casefold() for right in item.answers}:
+    if not problem and item.task is not Task.CLAIM and is_right(answer, item):
         problem = f"takes {answer!r} for a wrong answer, which is right"
     return Written(problem=problem) if problem else Written(text, answer)
 

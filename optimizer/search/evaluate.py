@@ -54,8 +54,8 @@ class Evaluator:
             if earlier is None:
                 jobs.append(DebateJob(item, candidate.id, candidate.texts))
                 continue
-            for turn in earlier.turns:
-                self.executor.client.ledger.touch(turn.key)
+            for key in (key for turn in earlier.turns for key in turn.keys):
+                self.executor.client.ledger.touch(key)
             known[item.id] = earlier
             self._watcher.debate_done(earlier)
         await self.executor.run(jobs, self._done)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import optimizer
 from optimizer.analysis.headroom import oracle_headroom
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
 from optimizer.data.passages import load_passages
-from optimizer.data.shipped import data_path
 from optimizer.data.splits import Splits, split_items
 from optimizer.debate.conditions import CONDITIONS, Conditions, open_conditions, passages_path
 from optimizer.debate.executor import DebateExecutor
@@ -81,10 +80,10 @@ async def prepare(settings: Settings) -> OptimizeJob:
     """
     library = chosen_library(settings)
     components = library.components(settings.persona)
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    data = chosen_data(settings)
     protocol = Protocol.of(settings.protocol)
-    settings, conditions, notes = _with_conditions(settings, components, library.personas, items, protocol)
-    splits = _splits(settings, items, conditions)
+    settings, conditions, notes = _with_conditions(settings, components, library.personas, data.items, protocol)
+    splits = _splits(settings, data.items, conditions)
     check_objective(settings.search, (*splits.dev, *splits.test))
     everything = (*splits.train, *splits.dev, *splits.test)
     serving = await plan_panel(settings, library.personas, everything)
@@ -94,7 +93,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
         pace = _seconds_a_call(settings, serving, cache)
     plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace, in_flight(settings, serving))
     plan = replace(plan, notes=(*library.notes, *notes))
-    resolved = _resolved(settings, protocol, library, components, splits, serving)
+    resolved = _resolved(settings, protocol, library, components, data, splits, serving)
     return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
 
 
@@ -253,6 +252,7 @@ def _resolved(
     protocol: Protocol,
     library: PromptLibrary,
     components: Sequence[str],
+    data: Data,
     splits: Splits,
     serving: ServingPlan,
 ) -> dict[str, Any]:
@@ -264,6 +264,7 @@ def _resolved(
         "seed": settings.seed,
         "data": {
             "name": settings.data,
+            **data.record,
             **{
                 name: _split_record(items)
                 for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))

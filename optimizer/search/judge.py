@@ -1,4 +1,4 @@
-"""Runs a panel on claims that have no label, and writes each verdict with a reason as soon as it is there."""
+"""Runs a panel on claims or questions that have no label, and writes each verdict with a reason as soon as it is there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 
 from optimizer.config import Settings
-from optimizer.data.item import Item, Label
+from optimizer.data.item import Item, Label, Task
 from optimizer.debate.executor import DebateExecutor, DebateJob, bounded
 from optimizer.debate.panel import open_panel, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.debate.render import render_turn
+from optimizer.debate.verdict import Answer
 from optimizer.errors import UserError
 from optimizer.models.catalogue import cache_folder
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
@@ -29,7 +30,10 @@ _REASON_TOKENS = 80
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The panel's verdict on one claim: `votes` are the last round's, `reason` one sentence for the decision."""
+    """The panel's verdict on one item: `votes` are the last round's, `reason` one sentence for the decision.
+
+    `claim` is the question where the item is one, and `verdict` then the answer in canonical form.
+    """
 
     id: str
     claim: str
@@ -84,27 +88,29 @@ def _line(judgement: Judgement) -> str:
 
 
 async def _judgement(executor: DebateExecutor, item: Item, debate: Debate) -> Judgement:
-    votes = {
-        name: verdict.vote.value if verdict.vote else None for name, verdict in debate.round_verdicts(debate.last_round).items()
-    }
+    last = debate.round_verdicts(debate.last_round)
+    votes = {name: str(verdict.vote) if verdict.vote else None for name, verdict in last.items()}
     reason = ""
     if debate.decision is not None:
-        given = [t.verdict.reason for t in debate.turns if t.verdict.vote is debate.decision and t.verdict.reason]
+        given = [t.verdict.reason for t in debate.turns if t.verdict.vote == debate.decision and t.verdict.reason]
         reason = given[-1] if given else await _ask_reason(executor, item, debate.decision)
-    return Judgement(
-        item.id, item.claim, debate.decision.value if debate.decision else None, debate.rule, votes, reason, debate.failure
-    )
+    decision = str(debate.decision) if debate.decision is not None else None
+    return Judgement(item.id, item.claim, decision, debate.rule, votes, reason, debate.failure)
 
 
-async def _ask_reason(executor: DebateExecutor, item: Item, decision: Label) -> str:
+async def _ask_reason(executor: DebateExecutor, item: Item, decision: Answer) -> str:
     """One sentence on the decision, asked after it; an answer that fails or is cut leaves the verdict without a reason."""
     user = render_turn(item, executor.protocol, {}, "")[1]
-    says = "supports" if decision is Label.GROUNDED else "does not support"
-    content = user.content.removesuffix(executor.protocol.question) + (
-        f"A panel decided that the evidence {says} the claim. Write one plain sentence of at most 25 words "
-        "on what in the evidence decides it."
+    if item.task is Task.CLAIM:
+        says = "supports" if decision == Label.GROUNDED else "does not support"
+        duty, decided = "You explain verdicts on claims.", f"decided that the evidence {says} the claim"
+        ground = "what in the evidence decides it"
+    else:
+        duty, decided, ground = "You explain answers to questions.", f"answered: {decision}", "why"
+    content = user.content.removesuffix(executor.protocol.question_for(item)) + (
+        f"A panel {decided}. Write one plain sentence of at most 25 words on {ground}."
     )
-    messages = (Message("system", "You explain verdicts on claims."), Message("user", content))
+    messages = (Message("system", duty), Message("user", content))
     request = ChatRequest(messages, Sampling(max_tokens=_REASON_TOKENS))
     try:
         reply = await executor.client.ask(request, CallTag("judge", item=item.id))

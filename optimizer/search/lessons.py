@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from optimizer.analysis.headroom import Lost, where_lost
 from optimizer.config import Aggregator
-from optimizer.data.item import Item, Label
+from optimizer.data.item import Item, Label, Task
 from optimizer.debate.conditions import is_false
+from optimizer.debate.extract import is_right
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
 from optimizer.debate.render import display_name
+from optimizer.debate.verdict import Answer
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 
@@ -42,23 +44,34 @@ class Lesson:
     @property
     def contested(self) -> bool:
         """Whether somebody was wrong at some time."""
-        return any(turn.verdict.vote is not self.item.label for turn in self.debate.turns)
+        return any(not is_right(turn.verdict.vote, self.item) for turn in self.debate.turns)
 
 
-def word(protocol: Protocol, label: Label | None) -> str:
-    """A verdict in the panel's words."""
-    return {Label.GROUNDED: protocol.yes, Label.NOT_GROUNDED: protocol.no}.get(label or Label.UNSURE, "no decision")
+def word(protocol: Protocol, item: Item, answer: Answer | None) -> str:
+    """An answer in the panel's words."""
+    if answer is None:
+        return "no decision"
+    if item.task is not Task.CLAIM:
+        return str(answer)
+    return protocol.yes if answer == Label.GROUNDED else protocol.no
 
 
-def role_map(protocol: Protocol, candidate: Candidate, component: str) -> str:
+def duty(protocol: Protocol, lessons: Sequence[Lesson]) -> tuple[str, str]:
+    """What the panel does on these items, and what each of it does: two predicates."""
+    if any(lesson.item.task is not Task.CLAIM for lesson in lessons):
+        return "answers questions", "gives an answer"
+    return "decides whether evidence supports a claim", f"answers {protocol.yes} or {protocol.no}"
+
+
+def role_map(protocol: Protocol, candidate: Candidate, component: str, lessons: Sequence[Lesson] = ()) -> str:
     """Who sits on the panel with which instruction, how it decides, and whose text is to be improved."""
     personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
     heard = {"all": "what was said before", "others_verdicts": "the others' verdicts", "none": "nothing of the others"}
     order = "one after the other" if protocol.turns == "sequential" else "at the same time"
+    what, answers = duty(protocol, lessons)
     lines = [
-        f"A panel of {len(personas)} judges decides whether evidence supports a claim. In {protocol.rounds} rounds each answers "
-        f"{protocol.yes} or {protocol.no}, {order}, and from the second round on hears "
-        f"{heard.get(protocol.visibility, 'what was said before, but for the last round')}. "
+        f"A panel of {len(personas)} judges {what}. In {protocol.rounds} rounds each {answers}, {order}, and "
+        f"from the second round on hears {heard.get(protocol.visibility, 'what was said before, but for the last round')}. "
         f"{_RULES.get(protocol.aggregator, 'The votes decide')}.",
         *(f"{display_name(name)}: {candidate.texts[name]}" for name in personas),
     ]
@@ -75,21 +88,21 @@ def blame(protocol: Protocol, lesson: Lesson, aggregator: Aggregator) -> list[st
     item, debate = lesson.item, lesson.debate
     lines = []
     for number in range(1, debate.last_round + 1):
-        wrong = [name for name, verdict in debate.round_verdicts(number).items() if verdict.vote is not item.label]
+        wrong = [name for name, verdict in debate.round_verdicts(number).items() if not is_right(verdict.vote, item)]
         if wrong:
             lines.append(f"Wrong in round {number}: {', '.join(map(display_name, wrong))}.")
     for number in range(2, debate.last_round + 1):
         before, after = debate.round_verdicts(number - 1), debate.round_verdicts(number)
         for name, verdict in after.items():
             earlier = before.get(name)
-            if earlier is None or verdict.vote is None or verdict.vote is earlier.vote:
+            if earlier is None or verdict.vote is None or verdict.vote == earlier.vote:
                 continue
-            movers = [other for other, said in before.items() if other != name and said.vote is verdict.vote]
-            towards = "the right answer" if verdict.vote is item.label else "the wrong answer"
+            movers = [other for other, said in before.items() if other != name and said.vote == verdict.vote]
+            towards = "the right answer" if is_right(verdict.vote, item) else "the wrong answer"
             by = f", as {' and '.join(map(display_name, movers))} had said" if movers else ", which nobody had said"
             lines.append(f"{display_name(name)} moved in round {number} to {towards}{by}.")
     if not lesson.right:
-        lost = where_lost(debate, item, right_elsewhere=False, aggregator=aggregator)
+        lost = where_lost(debate, item, right_elsewhere=False, aggregator=aggregator, ties=protocol.ties)
         lines.append("Nobody was right at the end." if lost is Lost.NONE else f"{lost.value[0].upper()}{lost.value[1:]}.")
     return lines
 
@@ -99,18 +112,21 @@ def transcript(protocol: Protocol, lesson: Lesson, title: str, whose: Sequence[s
     words = lesson.item.evidence_text.split()
     evidence = " ".join(words[:_EVIDENCE_WORDS]) + (" [...]" if len(words) > _EVIDENCE_WORDS else "")
     why = f" Why: {lesson.item.rationale}" if lesson.item.rationale else ""
+    item = lesson.item
+    right = word(protocol, item, item.label) if item.task is Task.CLAIM else item.gold
     lines = [
         title,
-        f"Evidence: {evidence}",
-        f"Claim: {lesson.item.claim}",
-        *_shown(lesson.item),
-        f"Right answer: {word(protocol, lesson.item.label)}.{why}",
+        *([f"Evidence: {evidence}"] if item.evidence or item.task is Task.CLAIM else []),
+        f"{'Claim' if item.task is Task.CLAIM else 'Question'}: {item.claim}",
+        *([f"Choices: {'; '.join(item.lettered)}"] if item.choices else []),
+        *_shown(item),
+        f"Right answer: {right}.{why}",
     ]
     for number in range(1, lesson.debate.last_round + 1):
         said = lesson.debate.round_verdicts(number)
         lines.append(
             f"Round {number}: "
-            + ", ".join(f"{display_name(persona)} said {word(protocol, verdict.vote)}" for persona, verdict in said.items())
+            + ", ".join(f"{display_name(persona)} said {word(protocol, item, verdict.vote)}" for persona, verdict in said.items())
         )
     for persona in whose:
         reasons = [turn.verdict.reason for turn in lesson.debate.turns if turn.persona == persona and turn.verdict.reason]
@@ -132,8 +148,10 @@ def _shown(item: Item) -> list[str]:
 
 
 def tally(protocol: Protocol, lessons: Sequence[Lesson]) -> str:
-    """How often the panel was wrong, and in which direction."""
+    """How often the panel was wrong, and on claims in which direction."""
     wrong = [lesson for lesson in lessons if not lesson.right]
+    if any(lesson.item.task is not Task.CLAIM for lesson in lessons):
+        return f"The panel was wrong on {len(wrong)} of {len(lessons)} questions."
     missed = sum(lesson.item.label is Label.GROUNDED for lesson in wrong)
     return (
         f"The panel was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "

@@ -16,7 +16,7 @@ from optimizer.models.catalogue import catalogue
 from optimizer.models.client import ChatClient
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection
-from optimizer.search.lessons import Lesson, role_map, shown_lessons, shown_rejections, tally
+from optimizer.search.lessons import Lesson, duty, role_map, shown_lessons, shown_rejections, tally
 
 _DEBATES_SHOWN = 4
 _SHORT_TOKENS, MOST_READ_TOKENS = 1_200, 4_000
@@ -106,14 +106,15 @@ def reading(
     """
     who = "all members" if component == SOURCE_SKEPTICISM else f"the {display_name(component)}"
     if full:
-        head = role_map(protocol, candidate, component)
+        head = role_map(protocol, candidate, component, lessons)
         debates = shown_lessons(protocol, lessons, room, len(lessons), True, component)
     else:
         personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
+        what, answers = duty(protocol, lessons)
         head = (
-            f"A panel of {len(personas)} judges ({', '.join(map(display_name, personas))}) decides whether evidence supports a "
-            f"claim. Each answers {protocol.yes} or {protocol.no}, reads the others' answers, and answers again; the majority "
-            f"decides. You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
+            f"A panel of {len(personas)} judges ({', '.join(map(display_name, personas))}) {what}. Each {answers}, reads the "
+            f"others' answers, and answers again; the majority decides. "
+            f"You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
         )
         debates = shown_lessons(protocol, lessons, min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
     opening = "" if component == SOURCE_SKEPTICISM else f" It begins with: You are the {display_name(component)}"

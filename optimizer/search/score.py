@@ -11,15 +11,16 @@ from typing import Any
 
 import optimizer
 from optimizer.config import Settings, to_toml
-from optimizer.data.item import Item, Label, items_hash
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
+from optimizer.data.datafile import chosen_data
+from optimizer.data.item import Item, Label, Task, items_hash
 from optimizer.data.splits import spread
 from optimizer.debate.controls import Control, run_control
 from optimizer.debate.executor import DebateJob
+from optimizer.debate.extract import Status
 from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
+from optimizer.debate.verdict import Verdict
 from optimizer.models.ledger import Ledger
 from optimizer.prompts.library import chosen_library
 from optimizer.runs.folder import RunFolder, open_run
@@ -35,7 +36,12 @@ Clusters = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ArmScore:
-    """One arm (the panel, or a control): scores over items that have one, recall by class, and what became of the debates."""
+    """One arm (the panel, or a control): scores over items that have one, recall by class, and what became of the debates.
+
+    `recall` is of the claims, empty without any. `reading` counts how the answers to questions could be read: parsed,
+    ambiguous, none; empty without questions. `parsed_only` is the share right of the `parsed_debates` on questions that had a
+    readable answer in the last round; the others, which are wrong in `accuracy`, are left out.
+    """
 
     arm: str
     accuracy: Accuracy
@@ -44,6 +50,9 @@ class ArmScore:
     failed: int
     ties: int
     scores: dict[str, float]
+    reading: dict[str, int]
+    parsed_only: float | None
+    parsed_debates: int
 
 
 async def evaluate_panel(
@@ -67,14 +76,14 @@ async def evaluate_panel(
     """
     watcher = watcher or Silent()
     library = chosen_library(settings)
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
-    items = spread(items, settings.seed, limit) if limit else items
+    data = chosen_data(settings)
+    items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol, panel = Protocol.of(settings.protocol), Candidate(library.seeds)
     planned = await plan_panel(settings, library.personas, items)
     resolved = {
         "v": 1,
         "kind": "evaluate",
-        "data": {"name": settings.data, "hash": items_hash(items)},
+        "data": {"name": settings.data, **data.record, "hash": items_hash(items), "items": [item.id for item in items]},
         "prompts": dict(panel.texts),
         "protocol": protocol.model_dump(),
         "model": panel_record(settings, planned),
@@ -96,8 +105,9 @@ async def evaluate_panel(
         have.add((debate.candidate, debate.item, debate.sample))
         arms[arm_of.get(debate.candidate, debate.candidate)].add(debate)
     events, ledger = run.open_events(), Ledger(run.calls)
-    a_debate = protocol.calls(personas)
-    watcher.begin(ledger, repeats * len(items) * (a_debate + sum(control.calls(a_debate) for control in controls)))
+    answers = protocol.answers(personas)
+    answers += sum(control.answers(answers) for control in controls)
+    watcher.begin(ledger, repeats * len(items) * answers * (2 if protocol.reprompt else 1))
 
     def done(debate: Debate) -> None:
         if not debate.failed:
@@ -128,7 +138,7 @@ class ArmTally:
 
     Args:
         arm: its name.
-        items: by id, with gold labels.
+        items: by id, with gold labels or answers.
     """
 
     def __init__(self, arm: str, items: Mapping[str, Item]) -> None:
@@ -136,11 +146,15 @@ class ArmTally:
         self._right: dict[str, float] = {}
         self._held: Counter[str] = Counter()
         self._outcomes: Counter[str] = Counter()
+        self._reading: Counter[str] = Counter()
+        self._parsed_debates = 0
+        self._parsed_right = 0.0
         self._failed = self._ties = 0
 
     def add(self, debate: Debate) -> None:
         """Count a debate. Failed ones are counted and not scored."""
-        score = debate.score(self._items[debate.item])
+        item = self._items[debate.item]
+        score = debate.score(item)
         self._ties += debate.rule == "tie"
         if score is None:
             self._failed += 1
@@ -149,18 +163,42 @@ class ArmTally:
         self._held[debate.item] += 1
         self._outcomes.update(turn.verdict.outcome.value for turn in debate.turns)
         self._outcomes["no decision"] += debate.decision is None
+        if item.task is not Task.CLAIM:
+            self._reading.update(_status(turn.verdict) for turn in debate.turns)
+            if any(verdict.vote is not None for verdict in debate.round_verdicts(debate.last_round).values()):
+                self._parsed_debates += 1
+                self._parsed_right += score
 
     def score(self) -> ArmScore:
         """The scores so far; an item's is the mean over its repeats."""
         scores = {item: right / self._held[item] for item, right in self._right.items()}
         recall = {}
-        for label in (Label.GROUNDED, Label.NOT_GROUNDED):
+        labels = (Label.GROUNDED, Label.NOT_GROUNDED) if any(self._items[item].label for item in scores) else ()
+        for label in labels:
             of_label = [score for item, score in scores.items() if self._items[item].label is label]
             right = sum(of_label)
             low, high = wilson_interval(round(right), len(of_label))
             recall[label.value] = (right / len(of_label) if of_label else float("nan"), low, high)
         clusters = {item: self._items[item].cluster for item in scores}
-        return ArmScore(self._arm, accuracy_of(scores, clusters), recall, dict(self._outcomes), self._failed, self._ties, scores)
+        return ArmScore(
+            self._arm,
+            accuracy_of(scores, clusters),
+            recall,
+            dict(self._outcomes),
+            self._failed,
+            self._ties,
+            scores,
+            {status.value: self._reading[status] for status in Status} if self._reading else {},
+            self._parsed_right / self._parsed_debates if self._parsed_debates else None,
+            self._parsed_debates,
+        )
+
+
+def _status(verdict: Verdict) -> Status:
+    """How an answer could be read; what was refused or cut off gave none."""
+    if verdict.vote is not None:
+        return Status.PARSED
+    return Status.AMBIGUOUS if verdict.detail == Status.AMBIGUOUS else Status.NONE
 
 
 def _summary(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import optimizer
 from optimizer.config import Settings, to_toml
+from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
-from optimizer.data.loaders import load_items
-from optimizer.data.shipped import data_path
-from optimizer.data.splits import SHARES, split_items, spread
+from optimizer.data.splits import SHARES, split_items, spread, whole
 from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
@@ -31,8 +31,8 @@ ALL = "all"
 _NOT_SEALED = ("train", "dev")  # what a search reads and decides on anyway
 
 
-def chosen_items(settings: Settings, split: str, limit: int) -> list[Item]:
-    """The items of a split (or all), at most `limit` of them (0: no limit) over as many clusters as possible.
+def chosen_items(settings: Settings, split: str, limit: int) -> Data:
+    """The data with the items of a split (or all), at most `limit` of them (0: no limit) over as many clusters as possible.
 
     Raises:
         UsageError: there is no split of that name.
@@ -40,10 +40,11 @@ def chosen_items(settings: Settings, split: str, limit: int) -> list[Item]:
     """
     if split != ALL and split not in SHARES:
         raise UsageError(f"unknown split {split!r}; valid are {', '.join(SHARES)} and {ALL}")
-    items = load_items(data_path(settings.data), settings.columns, settings.label_map)
+    data = chosen_data(settings)
+    items = data.items
     if split != ALL:
-        items = list(getattr(split_items(items, settings.seed, {}), split))
-    return spread(items, settings.seed, limit) if limit else items
+        items = list(getattr(split_items(items, settings.seed, whole(settings.splits.model_dump())), split))
+    return replace(data, items=spread(items, settings.seed, limit) if limit else items)
 
 
 async def compare_prompts(
@@ -70,9 +71,9 @@ async def compare_prompts(
     component = _one_component(library.components(settings.persona))
     seed = Candidate(library.seeds)
     candidates = [seed.with_text(component, text, name) for name, text in texts]
-    items = chosen_items(settings, split, limit)
+    data = chosen_items(settings, split, limit)
     return await _hold(
-        settings, "compare", f"compare-{component}", candidates, items, split, {"component": component}, fresh, watcher
+        settings, "compare", f"compare-{component}", candidates, data, split, {"component": component}, fresh, watcher
     )
 
 
@@ -96,7 +97,7 @@ async def transfer(
     same_data = settings.data == own.data
     if same_data and (settings.model, settings.base_url) == (own.model, own.base_url):
         raise UserError(f"{run.path}: give --model, --base-url or --data; on the run's own model and data the result is known")
-    items = run_splits(run)["test"] if same_data else chosen_items(settings, ALL, limit)
+    data = replace(chosen_data(own), items=run_splits(run)["test"]) if same_data else chosen_items(settings, ALL, limit)
     order = list(run.resolved()["prompts"])
     candidates = [
         Candidate({name: read_prompt(run.candidate(result[who]) / f"{name}.md")[0] for name in order}, origin=who)
@@ -104,7 +105,7 @@ async def transfer(
     ]
     split = "test" if same_data else ALL
     return await _hold(
-        settings, "transfer", f"transfer-{run.name}", candidates, items, split, {"from": run.path.name}, fresh, watcher
+        settings, "transfer", f"transfer-{run.name}", candidates, data, split, {"from": run.path.name}, fresh, watcher
     )
 
 
@@ -113,7 +114,7 @@ async def _hold(
     kind: str,
     name: str,
     candidates: Sequence[Candidate],
-    items: Sequence[Item],
+    data: Data,
     split: str,
     more: Mapping[str, Any],
     fresh: bool,
@@ -123,12 +124,19 @@ async def _hold(
     _check(candidates)
     protocol = Protocol.of(settings.protocol)
     personas = [component for component in candidates[0].texts if component != SOURCE_SKEPTICISM]
+    items = data.items
     planned = await plan_panel(settings, personas, items)
     resolved = {
         "v": 1,
         "kind": kind,
         **more,
-        "data": {"name": settings.data, "split": split, "hash": items_hash(items), "items": [item.id for item in items]},
+        "data": {
+            "name": settings.data,
+            **data.record,
+            "split": split,
+            "hash": items_hash(items),
+            "items": [item.id for item in items],
+        },
         "prompts": {candidate.origin: dict(candidate.texts) for candidate in candidates},
         "protocol": protocol.model_dump(),
         "model": panel_record(settings, planned),

@@ -6,6 +6,9 @@ table of dozens costs one matrix product.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -23,6 +26,20 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % interval; NaN where it is undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+UNDEFINED = Estimate(float("nan"), float("nan"), float("nan"))
+# From totals, shape (resamples, columns), to statistics, shape (resamples, cells); NaN where one is undefined.
+Statistic = Callable[[Floats], Floats]
 
 
 def cluster_bootstrap(
@@ -83,29 +100,99 @@ def cluster_bootstrap_cells(
     return np.array([_bca(statistics[:, cell], sums[:, cell], sizes[:, cell], tail) for cell in range(cells)]).reshape(cells, 2)
 
 
+def clustered_estimates(
+    columns: Floats, clusters: Sequence[str], statistic: Statistic, resamples: int = RESAMPLES, seed: int = 0
+) -> list[Estimate]:
+    """Statistics that are functions of totals over items (a correlation, a ratio), each with its cluster bootstrap interval.
+
+    Args:
+        columns: what is added up, one row an item, shape (items, columns).
+        clusters: the cluster of each item.
+        statistic: from totals to the statistics. It also gets the totals of the data themselves, as one row.
+        resamples: how many times the clusters are drawn.
+        seed: of the draws.
+
+    Returns:
+        One estimate a cell. Resamples in which a cell is undefined are left out; a cell that is undefined in the data has no
+        interval, nor has one that is undefined in more than half of the resamples.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
+    if len(columns) != len(clusters):
+        raise ValueError(f"{len(columns)} rows but {len(clusters)} clusters; give one cluster for each row")
+    names, places = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    sums = np.zeros((len(names), columns.shape[1]))
+    np.add.at(sums, places, columns)
+    values = statistic(sums.sum(axis=0)[None, :])[0]
+    if not len(names):
+        return [UNDEFINED] * len(values)
+    drawn = statistic(_totals(sums, resamples, seed))
+    found = []
+    for value, cell in zip(values, drawn.T, strict=True):
+        defined = cell[np.isfinite(cell)]
+        if not np.isfinite(value) or 2 * len(defined) < resamples:
+            found.append(Estimate(float(value), float("nan"), float("nan")))
+        else:
+            low, high = np.quantile(defined, [0.025, 0.975])
+            found.append(Estimate(float(value), float(low), float(high)))
+    return found
+
+
+def mean_estimate(values: Sequence[float], clusters: Sequence[str], seed: int = 0) -> Estimate:
+    """The mean of item values with its cluster bootstrap interval."""
+
+    def mean(totals: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            result: Floats = totals[:, :1] / totals[:, 1:]
+        return result
+
+    return clustered_estimates(
+        np.column_stack([np.asarray(values, dtype=float), np.ones(len(values))]), clusters, mean, seed=seed
+    )[0]
+
+
 def resampled_means(sums: Floats, sizes: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
     """The means of every resample, shape (resamples, cells), for statistics of several cells: all cells share the draws.
 
     Args:
         sums, sizes: as for `cluster_bootstrap_cells`. A resample without items in a cell has NaN, or infinity, there.
     """
-    clusters = len(sums)
-    generator = np.random.default_rng(seed)
     # Where all cells have the same sizes, their column is multiplied once.
     shared = bool(np.all(sizes == sizes[:, :1]))
-    stacked = np.hstack([sums, sizes[:, :1] if shared else sizes])
-    totals = np.empty((resamples, stacked.shape[1]))
-    block = max(1, _BLOCK_NUMBERS // clusters)
-    for start in range(0, resamples, block):
-        count = min(block, resamples - start)
-        drawn = generator.integers(0, clusters, size=(count, clusters), dtype=np.int32)
-        drawn += np.arange(count, dtype=np.int32)[:, None] * clusters
-        weights = np.bincount(drawn.ravel(), minlength=count * clusters).reshape(count, clusters)
-        totals[start : start + count] = weights.astype(float) @ stacked
+    totals = _totals(np.hstack([sums, sizes[:, :1] if shared else sizes]), resamples, seed)
     cells = sums.shape[1]
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = totals[:, :cells] / totals[:, cells:]
     return result
+
+
+def _totals(sums: Floats, resamples: int, seed: int) -> Floats:
+    """The sums over the clusters of every resample, shape (resamples, columns)."""
+    clusters = len(sums)
+    if resamples * clusters <= _BLOCK_NUMBERS:
+        return _kept_draws(clusters, resamples, seed) @ sums
+    generator = np.random.default_rng(seed)
+    totals = np.empty((resamples, sums.shape[1]))
+    block = max(1, _BLOCK_NUMBERS // clusters)
+    for start in range(0, resamples, block):
+        count = min(block, resamples - start)
+        totals[start : start + count] = _draws(generator, clusters, count) @ sums
+    return totals
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(clusters: int, resamples: int, seed: int) -> Floats:
+    """The draws of the whole bootstrap: a report asks for dozens of intervals over the same clusters."""
+    return _draws(np.random.default_rng(seed), clusters, resamples)
+
+
+def _draws(generator: np.random.Generator, clusters: int, resamples: int) -> Floats:
+    """How often each resample has each cluster, shape (resamples, clusters)."""
+    drawn = generator.integers(0, clusters, size=(resamples, clusters), dtype=np.int32)
+    drawn += np.arange(resamples, dtype=np.int32)[:, None] * clusters
+    counts = np.bincount(drawn.ravel(), minlength=resamples * clusters).reshape(resamples, clusters)
+    return counts.astype(float)
 
 
 def _bca(statistics: Floats, sums: Floats, sizes: Floats, tail: float) -> tuple[float, float]:

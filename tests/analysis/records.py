@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from optimizer.data.item import Item, Label
 from optimizer.debate.aggregate import decide
 from optimizer.debate.records import Debate, Turn
@@ -16,12 +19,30 @@ def item(identity: str, label: str = "y", cluster: str = "") -> Item:
     return Item(identity, f"Claim {identity}.", (f"Evidence {cluster or identity}.",), LABELS[label], cluster or identity)
 
 
-def debate(identity: str, candidate: str, *rounds: str, confidence: float = 70, sample: int = 0) -> Debate:
-    """A debate whose rounds are words such as `yyn`: the votes of Skeptic, Advocate and Expert; `-` is an unparsed answer."""
+def debate(
+    identity: str,
+    candidate: str,
+    *rounds: str,
+    confidence: float | None = 70,
+    sample: int = 0,
+    reasons: Mapping[tuple[str, int], str] | None = None,
+) -> Debate:
+    """A debate whose rounds are words such as `yyn`: the votes of Skeptic, Advocate and Expert; `-` is an unparsed answer.
+
+    `reasons` has persona and round -> reason.
+    """
+    given = reasons or {}
     turns = [
-        Turn(persona, number, f"{candidate}-{identity}-{number}-{persona}", "", "stop", _verdict(vote, confidence))
+        Turn(
+            persona,
+            number,
+            f"{candidate}-{identity}-{number}-{persona}",
+            "",
+            "stop",
+            replace(_verdict(vote, confidence), reason=given.get((persona, number), "")),
+        )
         for number, votes in enumerate(rounds, 1)
-        for persona, vote in zip(PERSONAS, votes, strict=True)
+        for persona, vote in zip(PERSONAS[: len(votes)], votes, strict=True)
     ]
     last = {turn.persona: turn.verdict for turn in turns if turn.round == len(rounds)}
     decision, rule = decide(last)
@@ -38,5 +59,5 @@ def right_or_wrong(items: list[Item], candidate: str, right: set[str]) -> list[D
     return found
 
 
-def _verdict(vote: str, confidence: float) -> Verdict:
+def _verdict(vote: str, confidence: float | None) -> Verdict:
     return Verdict(Outcome.UNPARSED, detail="none") if vote == "-" else Verdict(Outcome.OK, LABELS[vote], confidence)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from optimizer.data.shipped import data_path
 from tests.conftest import Scripted, make_items, write_items
 from tests.search.test_job import judge
 
@@ -59,9 +60,15 @@ ROW = {"id": "a", "claim": "c", "evidence": "e", "label": "yes"}
         (["compare", "one.md", "two.md", "--persona", "all"], 2, "prompts are compared for one component"),
         (["compare", "one.md", "two.md", "--split", "exam"], 2, "valid are train, dev, test and all"),
         (["transfer", "--model", "smollm2-135m"], 1, "no run there"),
+        (["diagnose", "nothing"], 1, "no finished run 'nothing'"),
+        (["diagnose", "--embedder", "magic"], 2, "valid are auto, endpoint, sentence-transformers and tfidf"),
+        (["diagnose", "--embedder", "endpoint"], 2, "needs --base-url"),
         (["power", "--items", "10", "--clusters", "20"], 2, "cannot be more than --items 10"),
         (["power", "--items", "10", "--gain", "0.5"], 2, "no more than --discordance"),
         (["data", "check", "bad.jsonl"], 1, "bad.jsonl, line 1: label 'banana' is unknown"),
+        (["data", "split", "twice.jsonl", "--to", "new"], 1, "twice.jsonl, line 2: id 'a' is already used on line 1"),
+        (["data", "split", "starter", "--train", "1.5", "--to", "new"], 2, "must be a count (8; 0 takes all) or a share"),
+        (["data", "split", "starter", "--to", "latin"], 1, "latin: exists already"),
         (["data", "new", "latin/skeptic.md"], 1, "cannot be written"),
         (["parse", "bad.jsonl"], 1, "bad.jsonl, line 1: must be a JSON object with text and finish_reason"),
         (["optimise"], 2, "No such command 'optimise'"),
@@ -248,11 +255,50 @@ def test_headroom_is_completed_controlled_and_exported(finished: Path) -> None:
     assert "at most 0 calls" in once_more.stdout
 
 
+def test_the_seed_and_the_winner_of_a_search_are_diagnosed_side_by_side(finished: Path) -> None:
+    found = as_json("diagnose", "--candidate", "seed", "--candidate", "winner", cwd=finished)
+    assert [row["debates"] for row in found["rows"]] == [16, 16]
+    assert found["differences"][0]["items"] == 16
+    assert any("the search decided on these items" in line for line in found["warnings"])
+    alone = as_json("diagnose", "--candidate", "seed", "--split", "test", cwd=finished)
+    assert any("sealed test items are among these" in line for line in alone["warnings"])
+    assert "has no candidate 'nobody'; it has" in optimizer("diagnose", "--candidate", "nobody", cwd=finished).stderr
+    wrong = optimizer("diagnose", "--split", "exam", cwd=finished)
+    assert (wrong.returncode, "valid are train, dev, test and all" in wrong.stderr) == (2, True)
+
+
 def test_power_says_what_a_test_can_see(tmp_path: Path) -> None:
     text = optimizer("power", "--items", "120", "--tries", "7", "--gain", "0.05", cwd=tmp_path).stdout
     assert "9 items of 120" in text
     assert "to be found with 80 % power" in text
     assert as_json("power", "--items", "120", cwd=tmp_path)["possible"] == 6
+
+
+def test_a_check_with_errors_exits_with_1_and_with_warnings_with_0(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (data_path("starter") / "items.jsonl").read_text(encoding="utf-8").splitlines()[:60]]
+    bad_file(tmp_path, "odd.jsonl", "".join(json.dumps({**row, "rationale": ""}) + "\n" for row in rows).encode())
+    odd = optimizer("data", "check", "odd.jsonl", "--json", cwd=tmp_path)
+    assert (odd.returncode, json.loads(odd.stdout)["errors"]) == (0, 0)
+    assert json.loads(odd.stdout)["warnings"] >= 60
+    rows.append({**rows[0], "id": "other", "label": "grounded" if rows[0]["label"] == "not_grounded" else "not_grounded"})
+    bad_file(tmp_path, "wrong.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    wrong = optimizer("data", "check", "wrong.jsonl", cwd=tmp_path)
+    assert wrong.returncode == 1
+    assert "contradiction" in wrong.stdout
+    assert "1 error" in wrong.stdout
+
+
+def test_data_is_split_into_files_that_a_run_takes(tmp_path: Path) -> None:
+    made = as_json("data", "split", "starter", "--train", ".2", "--dev", ".4", "--test", ".4", "--to", "parts", cwd=tmp_path)
+    assert sum(part["items"] for part in made["splits"].values()) == 720
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        "dev.jsonl", "manifest.json", "test.jsonl", "train.jsonl",
+    ]  # fmt: skip
+    checked = as_json("data", "check", "parts", "--seed", "3", cwd=tmp_path)
+    assert checked["own_splits"] is True
+    assert {name: sum(counts.values()) for name, counts in checked["splits"].items()} == {
+        name: part["items"] for name, part in made["splits"].items()
+    }
 
 
 def test_a_data_set_is_scaffolded_checked_and_described(tmp_path: Path, server: Scripted) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.benchmarks import simulations
+from tests.benchmarks.bench_figures import figure_coverage
 
 # Three standard errors of a share of 5 % in so many replications.
 REPLICATIONS, SLACK = 1_000, 3 * (0.05 * 0.95 / 1_000) ** 0.5
@@ -29,3 +30,8 @@ def test_the_family_keeps_its_level_over_seven_correlated_candidates() -> None:
 def test_the_anytime_test_keeps_its_level_and_does_not_fall_for_worse_candidates() -> None:
     assert simulations.anytime(REPLICATIONS).share <= 0.05
     assert simulations.anytime(REPLICATIONS, rise=0.3).share <= 0.005
+
+
+def test_the_intervals_of_the_mechanism_figures_hold_the_truth_about_95_times_in_100() -> None:
+    for rate in figure_coverage(200, clusters=60, resamples=400):
+        assert rate.share >= 0.93 - 3 * (0.07 * 0.93 / 200) ** 0.5, str(rate)

@@ -31,7 +31,7 @@ def command(
 
     What stands in about.md beside the items goes first. The same command again goes on where it stopped.
     """
-    from optimizer.analysis.card import check_data, measure_judges
+    from optimizer.analysis.card import count_data, measure_judges
     from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import say
     from optimizer.data.shipped import data_path, datasets_folder
@@ -42,7 +42,7 @@ def command(
     settings = options.settings_from(
         config, assignments, columns, data=data, base_url=base_url, label_map=label_map, runs=runs
     )  # fmt: skip
-    counts, _ = check_data(settings)
+    counts = count_data(settings)
     chosen = models or ([settings.model] if settings.base_url else list(JUDGES))
     run, judges = run_async(measure_judges(settings, chosen, say, new, limit))
     path = data_path(settings.data)

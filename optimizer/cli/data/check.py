@@ -2,51 +2,97 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from optimizer.cli import options
 
+if TYPE_CHECKING:
+    from optimizer.analysis.check import Checked
+
 
 def command(
     data: Annotated[str, typer.Argument(help="A data file or folder, or the name of a shipped data set.")] = "starter",
+    format: options.Format = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    context: Annotated[
+        int | None, typer.Option(min=1, help="Tokens a call of the model may take.", show_default="the model's, where known")
+    ] = None,
+    seed: options.Seed = None,
+    config: options.Config = None,
+    assignments: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Check balance, clusters, contrasts, repeats, lengths, tags and passages, and whether claims alone give labels away.
+    """Check balance, clusters, splits and what is in two of them, contradictions, lengths and characters; needs no model.
 
-    Needs no model. Findings are advice: the exit code is 0 where the data can be read.
+    Files of any size are read once, at flat memory. Small ones are looked at item by item besides: contrasts, tags, passages, and
+    whether claims alone give labels away. Exits with 1 where there are errors; warnings are advice.
     """
     from dataclasses import asdict
 
-    from optimizer.analysis.card import WORDS, check_data
-    from optimizer.cli.console import interval, print_json, print_table, say, share
+    from optimizer.analysis.check import check_file
+    from optimizer.cli.console import print_json
 
-    settings = options.settings_from(None, None, columns, data=data, label_map=label_map)
-    counts, words = check_data(settings)
+    settings = options.settings_from(
+        config, assignments, columns, data=data, format=format, label_map=label_map, context=context, seed=seed
+    )  # fmt: skip
+    checked = check_file(settings)
     if as_json:
         print_json(
             {
-                "items": counts.items,
-                "clusters": counts.clusters,
-                "findings": [asdict(finding) for finding in counts.findings],
-                "claim_only": asdict(words.overall) if words else None,
+                "items": checked.items,
+                "clusters": checked.clusters.number,
+                "cluster_sizes": asdict(checked.clusters),
+                "answers": checked.answers,
+                "splits": checked.splits,
+                "own_splits": checked.own_splits,
+                "context": checked.context,
+                "errors": checked.errors,
+                "warnings": len(checked.findings) - checked.errors,
+                "findings": [asdict(finding) for finding in checked.findings],
+                "claim_only": asdict(checked.words.overall) if checked.words else None,
             }
         )
-        return
-    if counts.findings:
-        rows = [[finding.check, finding.where, finding.problem] for finding in counts.findings]
-        print_table(f"{data}: {len(rows)} findings", ["check", "where", "problem"], rows)
-    found = f"{len(counts.findings)} findings, above" if counts.findings else "no finding"
-    say(f"{counts.items} items in {counts.clusters} clusters: {found}.")
-    if words is None:
-        say(f"The {WORDS} were not tried: that takes five clusters and both labels.")
-        return
-    overall = words.overall
-    verdict = "more than chance: the claims give labels away" if overall.low > 0.5 else "no more than chance"
+    else:
+        _print_checked(data, checked)
+    if checked.errors:
+        raise typer.Exit(1)
+
+
+def _print_checked(data: str, checked: Checked) -> None:
+    from optimizer.analysis.card import WORDS
+    from optimizer.analysis.check import SMALL
+    from optimizer.cli.console import interval, print_table, say, share
+
+    sizes = checked.clusters
+    answers = ", ".join(f"{answer} {count} ({share(count / checked.items)})" for answer, count in checked.answers.items())
+    say(f"{checked.items} items: {answers}")
     say(
-        f"The {WORDS} alone give {share(overall.value)} of the labels ({interval(overall.low, overall.high)}), {verdict}. "
-        "A model may guess more than words do: optimizer data card asks one."
+        f"{sizes.number} clusters of {sizes.mean:.1f} items on average, {sizes.single} of a single item; "
+        f"the largest, {sizes.largest_name!r}, has {sizes.largest}"
     )
+    if checked.splits:
+        labels = list(next(iter(checked.splits.values())))
+        rows = [[split or "left out", sum(counts.values()), *counts.values()] for split, counts in checked.splits.items()]
+        whose = "as the data says" if checked.own_splits else "as a run would draw them"
+        print_table(f"splits, {whose}", ["split", "items", *labels], rows)
+    if checked.findings:
+        rows = [[finding.severity, finding.check, finding.where, finding.problem] for finding in checked.findings]
+        print_table("", ["", "check", "where", "problem"], rows)
+    warnings = len(checked.findings) - checked.errors
+    say(f"{data}: {checked.errors} errors, {warnings} warnings.")
+    if not checked.context:
+        say("Whether evidence fits the model was not tried, since its context is not known: give --context N.")
+    if not checked.small:
+        say(f"Contrasts, lengths and what claims alone give away are looked at in up to {SMALL} items.")
+    elif checked.words is None:
+        say(f"The {WORDS} were not tried: that takes five clusters and both labels.")
+    else:
+        overall = checked.words.overall
+        verdict = "more than chance: the claims give labels away" if overall.low > 0.5 else "no more than chance"
+        say(
+            f"The {WORDS} alone give {share(overall.value)} of the labels ({interval(overall.low, overall.high)}), {verdict}. "
+            "A model may guess more than words do: optimizer data card asks one."
+        )

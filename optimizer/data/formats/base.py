@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from optimizer.data.item import Item, Label, Task
+from optimizer.data.labels import label_name, read_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +41,52 @@ class Loading:
         labels: the caller's overrides, normalised source label -> ours.
         options: of this format, e.g. `due_to_null` -> "grounded"; unknown ones are errors.
         left_out: why records became no items -> their ids (a claim without its document, say). Never silent.
+        columns: of our own format alone, our field -> the file's column.
+        require_label: whether a claim without a label is an error.
+        read: the labels that were met, normalised source label -> ours.
     """
 
     labels: Mapping[str, Label] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    require_label: bool = True
+    read: dict[str, Label] = field(default_factory=dict)
+
+    def gold(self, value: object, known: Mapping[str, Label]) -> Label:
+        """What a source's label stands for, by the caller's overrides, else by `known`. Raises ValueError for an unknown one."""
+        label = read_label(value, self.labels, known)
+        self.read[label_name(value)] = label
+        return label
+
+    def leave_out(self, reason: str, id: object) -> None:
+        """Note that a record became no item."""
+        self.left_out.setdefault(reason, []).append(str(id))
 
 
 class Format(Protocol):
-    """One published format. Implementations are stateless."""
+    """One published format. Implementations are stateless; most are a RecordFormat (records.py)."""
 
     name: str
     title: str
     task: Task
     licence: str
     home: str
-    files: tuple[RemoteFile, ...]
-    labels: Mapping[str, Label]
-    options: Mapping[str, str]
+
+    @property
+    def files(self) -> tuple[RemoteFile, ...]:
+        """What can be fetched, by `optimizer data fetch` or by hand; the first is what the benchmark's name alone stands for."""
+        ...
+
+    @property
+    def labels(self) -> Mapping[str, Label]:
+        """The source's own labels, normalised, and ours."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Option -> its default; where it has only some values, all of them with | between, the default first."""
+        ...
 
     def recognises(self, sample: Sample) -> bool:
         """Whether a file that begins so is of this format. No two formats recognise the same file."""
