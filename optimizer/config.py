@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
@@ -81,6 +81,8 @@ class SearchSettings(Strict):
         parent: "incumbent" leads the search; "pareto" draws by the share of dev items on which a candidate is best; "epsilon" is
             the incumbent but for one time in ten, when any candidate is drawn.
         objective: what is maximised, and what the sealed test then decides on.
+        conditions: under which a panel is judged, together: F1, Fn, T1, Tn, 0. "none" is as the data is; "auto" takes all
+            five where source_skepticism alone is searched and the data has passages.
     """
 
     budget: int = Field(
@@ -94,6 +96,14 @@ class SearchSettings(Strict):
         default=0.0, ge=0, description="of this start; 0 is no limit. Such a run cannot be repeated exactly"
     )
     objective: ObjectiveName = Field(default="accuracy", description="what is maximised")
+    conditions: tuple[str, ...] = Field(default=("auto",), description="auto, none, or F1,Fn,T1,Tn,0")
+    passage_style: str = Field(default="plain", description="style of the passages that conditions show")
+    condition_penalty: float = Field(
+        default=1.0, ge=0, description="what a loss under true passages and none weighs against a gain under false ones"
+    )
+    margin: float = Field(
+        default=0.03, gt=0, lt=1, description="loss under true passages and none that the sealed test is to rule out"
+    )
     cost_wrong: float = Field(default=1.0, ge=0, description="objective cost: of a wrong decision")
     cost_abstained: float = Field(default=1.0, ge=0, description="objective cost: of no decision")
     schedule: Schedule = Field(default="sequential", description="in which order components and proposals are tried")
@@ -112,6 +122,14 @@ class SearchSettings(Strict):
     )
     reflection_adapter: ReflectionAdapter = Field(default="plain", description="how the dspy program speaks to the model")
     reflection_program: str = Field(default="", description="file of a compiled dspy program that reflects")
+
+    @field_validator("conditions", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        """Several with commas, as on the command line; `none` is no condition."""
+        if isinstance(value, str | int):
+            value = [name.strip() for name in str(value).split(",") if name.strip()]
+        return [] if list(value) == ["none"] else value
 
     @model_validator(mode="after")
     def _limited(self) -> Self:
@@ -192,6 +210,64 @@ class ProtocolSettings(Strict):
         return self
 
 
+class MisinformationSettings(Strict):
+    """Misinformation in benign debate: who debates, how it is decided, and how baselines sample.
+
+    Attributes:
+        agents: how many debate; published are 3 and 5.
+        personas: "plain" agents are numbered; "panel" takes the panel's personas in their order, as many as `agents`.
+        turns: how often each agent speaks at the most, one after the other in one fixed order.
+        decisions: how the same discussion is read. "voting": from turn `vote_from` on, everybody condenses a final answer and
+            votes anonymously among the different ones; a tie goes on. "consensus": what the last speaker holds in the end.
+        consensus_end: "agreement" ends the discussion, for consensus, after the first turn from `consensus_from` on in
+            which all hold the same answer; "never" goes through all turns.
+        max_words: the length of a contribution that is asked for.
+        answer_position: whether a contribution ends with its answer, or begins with it.
+        temperature, top_p: of debates and of the samples that are compared with them (mSC).
+        single_temperature: of the model alone.
+        reprompt, reprompt_tokens: whether an answer that decides something and cannot be read is asked for once more, at
+            temperature 0, and how long that may be.
+        exposed_may_be_last: false keeps the exposed from speaking last, where not all are exposed.
+        exposure_seed: of the draw of who is exposed, and of constructed passages.
+        verifier: "vote" lists unsupported statements before answers are given; "speaks" takes part at the end of each turn;
+            "both" holds debates with the one and debates with the other, and compares them.
+        support_alone: for which items a passage is verified by supporting the wrong answer, contradiction or not: "claims",
+            "two_answers" (claims, and questions with two choices), "always", "never".
+        passages: a file of passages; passages.jsonl beside the data where left out.
+    """
+
+    agents: int = Field(default=3, ge=1, le=15)
+    personas: Literal["plain", "panel"] = "plain"
+    turns: int = Field(default=5, ge=1, le=20)
+    decisions: tuple[Literal["voting", "consensus"], ...] = ("voting", "consensus")
+    vote_from: int = Field(default=3, ge=1)
+    consensus_end: Literal["agreement", "never"] = "agreement"
+    consensus_from: int = Field(default=3, ge=1)
+    max_words: int = Field(default=20, ge=1)
+    answer_position: Literal["last", "first"] = "last"
+    temperature: float = Field(default=1.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    single_temperature: float = Field(default=0.7, ge=0)
+    sc15_temperature: float = Field(default=0.8, ge=0)
+    sc15_top_p: float = Field(default=0.95, gt=0, le=1)
+    reprompt: bool = True
+    reprompt_tokens: int = Field(default=16, ge=1, le=64)
+    exposed_may_be_last: bool = True
+    exposure_seed: int = 0
+    verifier: Literal["vote", "speaks", "both"] = "vote"
+    support_alone: Literal["claims", "two_answers", "always", "never"] = "claims"
+    passages: str = ""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if not self.decisions or len(set(self.decisions)) < len(self.decisions):
+            raise ValueError("decisions must be voting, consensus, or both, each once")
+        for name in ("vote_from", "consensus_from"):
+            if getattr(self, name) > self.turns:
+                raise ValueError(f"{name} is {getattr(self, name)}, but there are only {self.turns} turns")
+        return self
+
+
 class RoleSettings(Strict):
     """What a role (a persona, or reflection) has that differs from the panel. What is left out is the panel's.
 
@@ -227,6 +303,7 @@ class Settings(Strict):
     splits: SplitSettings = SplitSettings()
     search: SearchSettings = SearchSettings()
     protocol: ProtocolSettings = ProtocolSettings()
+    misinformation: MisinformationSettings = MisinformationSettings()
     in_flight: int = Field(default=0, ge=0, description="debates under way at once; 0 takes what the server can do")
     timeout: float = Field(default=600.0, gt=0, description="seconds one try of a call may take")
     context: int = Field(default=0, ge=0, description="tokens a call on the embedded server; 0 follows the data")

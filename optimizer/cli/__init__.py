@@ -22,11 +22,14 @@ from optimizer.cli import (
     export,
     headroom,
     judge,
+    misinform,
     models,
     optimize,
     parse,
+    passages,
     policy,
     power,
+    propagation,
     report,
     seal,
     serve,
@@ -44,13 +47,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for module in (
-    optimize, evaluate, benchmark, judge, show, compare, headroom, diagnose, policy, transfer, power, seal, export, report,
-    parse, serve, doctor,
+    optimize, evaluate, benchmark, judge, show, compare, headroom, diagnose, policy, transfer, misinform, propagation, power,
+    seal, export, report, parse, serve, doctor,
 ):  # fmt: skip
     app.command(module.__name__.rsplit(".", 1)[-1])(module.command)
 app.add_typer(models.app, name="models")
 app.add_typer(cache.app, name="cache")
 app.add_typer(data.app, name="data")
+app.add_typer(passages.app, name="passages")
 
 
 def main() -> None:

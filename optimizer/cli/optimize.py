@@ -78,9 +78,10 @@ def _print_plan(job: OptimizeJob) -> None:
     from optimizer.search.ending import DISCORDANCE
 
     plan: Plan = job.plan
-    for note in job.library.notes:
+    for note in plan.notes:
         say(f"Note: {note}.")
-    sizes = ", ".join(f"{name} {size} items in {plan.clusters[name]} clusters" for name, size in plan.sizes.items())
+    what = "debates" if plan.not_worse else "items"
+    sizes = ", ".join(f"{name} {size} {what} in {plan.clusters[name]} clusters" for name, size in plan.sizes.items())
     say(f"Optimising {', '.join(job.components)} with {job.serving.endpoint.model} on {job.settings.data}: {sizes}.")
     say(
         f"Budget {plan.budget} calls ({plan.calls_a_debate} a debate): seed {plan.seed_calls}, "
@@ -89,13 +90,20 @@ def _print_plan(job: OptimizeJob) -> None:
     )
     time_left = "unknown for this server" if plan.seconds is None else f"at most {duration(plan.seconds)}"
     say(f"Answered already in the cache: {plan.cached} of the seed's calls. Time: {time_left}.")
+    under = " under false passages" if plan.not_worse else ""
     if plan.smallest_gain is None:
         say("The test has too few clusters to call any gain real; give --test more items.")
     else:
         found = "no true gain" if plan.detectable != plan.detectable else f"a true gain of {100 * plan.detectable:.0f} points"
         say(
-            f"The test can call net {plan.smallest_gain} items real, if none is lost; with 80 % power it finds {found}, "
+            f"The test{under} can call net {plan.smallest_gain} items real, if none is lost; with 80 % power it finds {found}, "
             f"if the two prompts differ on {100 * DISCORDANCE:.0f} % of items."
+        )
+    if plan.not_worse:
+        margin = plan.not_worse
+        say(
+            f"Under true passages and none it is to rule out a loss of {100 * margin.margin:g} points (search.margin): "
+            f"with 80 % power that takes {margin.needed} debates that are independent, and there are {margin.items}."
         )
     for warning in plan.warnings:
         say(f"Warning: {warning}.")
@@ -103,6 +111,7 @@ def _print_plan(job: OptimizeJob) -> None:
 
 def _print_result(run: RunFolder) -> None:
     from optimizer.cli.console import duration, print_table, say, share
+    from optimizer.report.page import CONDITION_HEAD, condition_rows
 
     summary = run.summary()
     result, spent = summary["result"], summary["spent"]
@@ -131,6 +140,8 @@ def _print_result(run: RunFolder) -> None:
     say(f"Search ended: {result['stopped']}.")
     say()
     say(result["statement"])
+    if result["test"].get("conditions"):
+        print_table("Sealed test by condition (the pooled figures above decide)", CONDITION_HEAD, condition_rows(result["test"]))
     if summary.get("seal"):
         say(f"Note: {summary['seal']}.")
     if result["test"]["verdict"] == "not distinguishable":

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from optimizer.cli.console import duration, plain
-from optimizer.debate.records import Debate
 from optimizer.models.ledger import Ledger
+from optimizer.runs.watch import Ended
 
 _PLAIN_EVERY = 20.0
 
@@ -58,7 +58,7 @@ class RunProgress:
         """Remember who leads."""
         self._best = f", best {plain(text)}"
 
-    def debate_done(self, debate: Debate) -> None:
+    def debate_done(self, debate: Ended) -> None:
         """Count a debate, and show where the run is."""
         self._debates += 1
         self._failed += debate.failed

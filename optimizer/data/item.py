@@ -30,6 +30,19 @@ class Task(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What makes an item a variant of another: under `condition`, the personas `to` read `passage`, and nobody else does.
+
+    `item` is the id of the item that it is a variant of. Without a passage nobody is shown anything.
+    """
+
+    item: str
+    condition: str
+    passage: str = ""
+    to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One claim to judge, or one question to answer (task other than claim: `claim` is then the question).
 
@@ -37,6 +50,7 @@ class Item:
     family that items share: items of one cluster are not independent, and no cluster is ever split. `choices` are a
     question's options in their order, called A, B, C … ; `answers` are its right answers: the letter of a choice, a number as
     text, or a text and its aliases, the first being the one that is shown. `split` is where the data set’s authors put it.
+    `shown` is set on variants, of which one item has several: same claim, evidence, label and cluster, an id of their own.
     """
 
     id: str
@@ -53,6 +67,21 @@ class Item:
     choices: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     split: str = ""
+    shown: Shown | None = None
+
+    @property
+    def base(self) -> str:
+        """The id of the item that this is a variant of, or its own."""
+        return self.shown.item if self.shown else self.id
+
+    def passage_for(self, persona: str) -> str:
+        """What a persona alone is shown; empty where that is nothing."""
+        return self.shown.passage if self.shown and persona in self.shown.to else ""
+
+    @property
+    def read(self) -> str:
+        """All that somebody may read of it: evidence, claim or question with its choices, and the passage of a variant."""
+        return "\n".join([self.evidence_text, self.claim, *self.lettered, self.shown.passage if self.shown else ""])
 
     @property
     def evidence_text(self) -> str:
@@ -84,6 +113,8 @@ class Item:
         record = asdict(self)
         for name in ("rationale", "source", "category", "domain", "difficulty", "split"):
             record.pop(name)
+        if self.shown is None:
+            record.pop("shown")
         if self.task is Task.CLAIM:
             # Claims keep the hash that runs and seals of earlier versions know them by.
             record = {name: record[name] for name in record if name not in ("task", "choices", "answers")}

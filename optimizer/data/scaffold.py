@@ -23,7 +23,9 @@ texts), `label` (grounded or not_grounded), and, if you like, `category`, `domai
 why the label is right; reflection reads it). Claims of a cluster should differ in one detail that flips the label.
 
 `passages.jsonl`, if you test misinformation: `item`, `kind` (false supports the wrong label, true the right one), `style`
-(plain and others), `provenance` (who wrote it), `text`. `filler.txt` has sentences without names or facts, one a line.
+(plain and others, one word each), `provenance` (who wrote it), `text`; and, if you like, the wrong `answer` that it
+suggests, and the `flags` of judges. Of the kinds irrelevant_true, irrelevant_false and filler, what is not there is made.
+`filler.txt` has sentences without names or facts, one a line.
 """
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from optimizer.data.item import Item, Task
@@ -34,7 +34,7 @@ class Splits:
     test: tuple[Item, ...]
 
 
-def split_items(items: Sequence[Item], seed: int, sizes: Sizes) -> Splits:
+def split_items(items: Sequence[Item], seed: int, sizes: Sizes, usable: Callable[[Item], bool] = lambda item: True) -> Splits:
     """Divide items by cluster, then keep at most sizes[split] of each where that is a count (0 keeps all).
 
     A smaller count keeps a subset of what a larger one keeps, drawn over as many clusters as possible with the labels
@@ -45,6 +45,7 @@ def split_items(items: Sequence[Item], seed: int, sizes: Sizes) -> Splits:
         items: what is divided.
         seed: of the draw.
         sizes: split -> a count, or a share of all items strictly between 0 and 1.
+        usable: others are left out after the division, so that they change nothing of it.
 
     Raises:
         UserError: a split would be empty or, for dev and test, hold one label only; an item's own split is none of SPLIT_NAMES;
@@ -69,7 +70,7 @@ def split_items(items: Sequence[Item], seed: int, sizes: Sizes) -> Splits:
             if target != LEFT_OUT:
                 chosen[target].extend(groups[cluster])
     limits = {split: _limit(sizes.get(split, 0), len(items), len(pools) > 1) for split in SHARES}
-    kept = {split: tuple(spread(chosen[split], seed, limits[split])) for split in SHARES}
+    kept = {split: tuple(spread(filter(usable, chosen[split]), seed, limits[split])) for split in SHARES}
     _check(kept, len(items), len(groups))
     return Splits(**kept)
 

@@ -18,7 +18,8 @@ _WORD = re.compile(r"\w+")
 
 def evidence_budget(item: Item, context: int) -> int:
     """Bytes of evidence that fit beside claim, choices and everything else in so many tokens; 0 where nothing does."""
-    return max(0, (context - PROMPT_TOKENS) * BYTES_A_TOKEN - len(asked_text(item).encode()))
+    beside = asked_text(item) + (item.shown.passage if item.shown else "")
+    return max(0, (context - PROMPT_TOKENS) * BYTES_A_TOKEN - len(beside.encode()))
 
 
 def asked_text(item: Item) -> str:

@@ -113,7 +113,7 @@ class DebateExecutor:
 
     async def _hold(self, job: DebateJob, purpose: str) -> Debate:
         protocol = self.protocol
-        personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.id)
+        personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.base)
         turns: list[Turn] = []
         try:
             for number in range(1, protocol.rounds + 1):
@@ -138,7 +138,8 @@ class DebateExecutor:
             messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript)
             sampling = voice.sampling(protocol.sampling(job.sample, job.item))
             request = ChatRequest(messages, sampling, protocol.schema_for(job.item), job.sample)
-            tag = CallTag(purpose, job.candidate, job.item.id, persona, number)
+            # Variants of an item go to the same replica, which has what they share in its prefix cache.
+            tag = CallTag(purpose, job.candidate, job.item.base, persona, number)
             return await ask_turn(voice.client, request, tag, job.item, protocol)
 
         before = tuple(turns)

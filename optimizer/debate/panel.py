@@ -11,7 +11,7 @@ from typing import Any
 
 from optimizer.config import Settings
 from optimizer.data.item import Item
-from optimizer.debate.evidence import asked_text, check_context
+from optimizer.debate.evidence import check_context
 from optimizer.debate.executor import DebateExecutor
 from optimizer.debate.policy_file import check_policy, chosen_policy, digest
 from optimizer.debate.protocol import Protocol
@@ -36,8 +36,8 @@ async def plan_panel(settings: Settings, personas: Sequence[str], items: Iterabl
     check_policy(settings, personas, shown)
     for role in settings.roles.values():
         own, adds = role_evidence(role), role.evidence_mode == "add"
-        shown += [with_evidence(item, own[item.id], adds) for item in shown if item.id in own]
-    needed = context_needed((item.evidence_text + asked_text(item) for item in shown), settings.context)
+        shown += [with_evidence(item, own[item.base], adds) for item in shown if item.base in own]
+    needed = context_needed((item.read for item in shown), settings.context)
     if not settings.context:
         needed += -(-Protocol.of(settings.protocol).long_answers(len(personas)) // 1_024) * 1_024
     plan = await plan_serving(settings, needed)

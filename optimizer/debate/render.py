@@ -1,7 +1,8 @@
 """Makes each turn's messages. Texts are put in literally, once; what they hold stays text.
 
 The order is: fixed system text, evidence, claim (or question and choices), transcript, source skepticism, persona, question. All
-that personas share comes first, so that a server's prefix cache computes it once an item.
+that personas share comes first, so that a server's prefix cache computes it once an item. A passage that is shown to some
+personas stands before the text of each of them, so that what all share stays the same.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def render_turn(
     if heard:
         parts.append(_transcript(heard, protocol))
     system = _system_text(item, protocol)
-    instruction = texts[persona] if persona else ""
+    passage = read_about(item.passage_for(persona)) if persona else ""
+    instruction = "\n\n".join(part for part in (passage, texts[persona] if persona else "") if part)
     if persona and texts.get(SOURCE_SKEPTICISM):
         parts.append(texts[SOURCE_SKEPTICISM])
     if protocol.persona_position == "system":
@@ -90,15 +92,30 @@ def named_parts(item: Item) -> dict[str, str]:
 
 def delimiter(item: Item) -> str:
     """Three quotation marks, or as many more as it takes to occur nowhere in the item."""
-    fence = _FENCE * 3
-    while any(fence in text for text in (item.evidence_text, item.claim, *item.choices)):
-        fence += _FENCE
-    return fence
+    return _fence_for(item.evidence_text, item.claim, *item.choices)
+
+
+def read_about(passage: str) -> str:
+    """A passage as it is put before who reads it; empty where there is none. Nothing says that it may be false."""
+    return f"You have read this about the matter:\n{fenced(passage)}" if passage else ""
+
+
+def fenced(text: str) -> str:
+    """A text between quotation marks that occur nowhere in it."""
+    fence = _fence_for(text)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def display_name(persona: str) -> str:
     """`data_scientist` is spoken of as `Data scientist`."""
     return persona.replace("_", " ").capitalize()
+
+
+def _fence_for(*texts: str) -> str:
+    fence = _FENCE * 3
+    while any(fence in text for text in texts):
+        fence += _FENCE
+    return fence
 
 
 def _system_text(item: Item, protocol: Protocol) -> str:

@@ -36,7 +36,7 @@ class Voice:
 
     def sees(self, item: Item) -> Item:
         """The item with the evidence that this role has."""
-        own = self.evidence.get(item.id)
+        own = self.evidence.get(item.base)
         return item if own is None else with_evidence(item, own, self.adds)
 
 

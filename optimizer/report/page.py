@@ -25,6 +25,22 @@ td,th{border-color:#3a3d42}ins{background:#1f4a26}del{background:#5a2626}small{c
 """
 
 
+CONDITION_HEAD = ["condition", "items", "seed", "winner", "difference", "95 % interval", "won / lost", "p"]
+
+
+def condition_rows(test: dict[str, Any]) -> list[list[str]]:
+    """A row a condition of the sealed test, from a run's summary."""
+    rows = []
+    for row in test["conditions"]["rows"]:
+        found = row["difference"]
+        rows.append(
+            [row["condition"], str(found["items"]), _percent(row["seed"]), _percent(row["winner"]),
+             f"{100 * found['difference']:+.1f}", f"{100 * found['low']:+.1f} to {100 * found['high']:+.1f}",
+             f"{found['wins']} / {found['losses']}", f"{found['p']:.3f}"]
+        )  # fmt: skip
+    return rows
+
+
 def write_report(run: RunFolder) -> Path:
     """Write report.html; its path.
 
@@ -41,6 +57,7 @@ def write_report(run: RunFolder) -> Path:
         f'<p class="result">{_e(" ".join(filter(None, (result["statement"], summary.get("seal")))))}</p>',
         "<h2>Sealed test</h2>",
         _test_table(result["test"]),
+        *([_table(CONDITION_HEAD, condition_rows(result["test"]))] if result["test"].get("conditions") else []),
         "<h2>Seed against winner</h2>",
         *_diffs(run, result, resolved["prompts"]),
         "<h2>Candidates on dev</h2>",

@@ -7,7 +7,10 @@ import tomllib
 from optimizer.config import Settings
 from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, items_hash
+from optimizer.debate.conditions import open_conditions
+from optimizer.debate.protocol import Protocol
 from optimizer.errors import UserError
+from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.runs.folder import RunFolder
 
 
@@ -35,15 +38,30 @@ def run_items(run: RunFolder) -> list[Item]:
     return chosen_data(data_settings(run)).items
 
 
+def run_item(run: RunFolder, identity: str) -> Item | None:
+    """The item, or variant of one, that a debate of the run is about; None where the data has none of that id.
+
+    Raises:
+        UserError: the file is gone or no longer readable.
+    """
+    everything = run_items(run)
+    return next((item for item in (*everything, *_variants(run, everything)) if item.id == identity), None)
+
+
 def run_splits(run: RunFolder) -> dict[str, list[Item]]:
     """The items of each split that the run recorded (or of `items`, where it has no splits), as they were then.
+
+    Where the run judged under conditions, these are the variants of its items.
 
     Raises:
         UserError: the data is gone or its items have changed, or a cluster is in two splits.
     """
     data = run.resolved()["data"]
     recorded = {name: data[name] for name in ("train", "dev", "test") if name in data} or {"items": data}
-    by_id = {item.id: item for item in run_items(run)}
+    everything = run_items(run)
+    by_id = {item.id: item for item in everything}
+    if any(item not in by_id for record in recorded.values() for item in record.get("items", ())):
+        by_id |= {item.id: item for item in _variants(run, everything)}
     splits: dict[str, list[Item]] = {}
     owner: dict[str, str] = {}
     for name, record in recorded.items():
@@ -60,3 +78,14 @@ def run_splits(run: RunFolder) -> dict[str, list[Item]]:
                     "independent; give the items their clusters, and make a new run"
                 )
     return splits
+
+
+def _variants(run: RunFolder, items: list[Item]) -> list[Item]:
+    """The items under the conditions of the run; nothing where it had none."""
+    settings, prompts = run_settings(run), run.resolved().get("prompts", {})
+    if not settings.search.conditions or "auto" in settings.search.conditions:
+        return []
+    texts = next((each for each in prompts.values() if isinstance(each, dict)), prompts)
+    personas = [name for name in texts if name != SOURCE_SKEPTICISM]
+    conditions = open_conditions(settings, settings.search.conditions, items, personas, Protocol.of(settings.protocol))
+    return conditions.variants(filter(conditions.covers, items))

@@ -15,13 +15,13 @@ from optimizer.config import Schedule, Selector
 from optimizer.data.item import Item
 from optimizer.errors import UserError
 from optimizer.runs.events import Journal
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.budget import Budget, BudgetSpent
 from optimizer.search.candidate import Candidate, Rejection, instruction_tokens, objection
-from optimizer.search.duel import DuelResult, Scorer, duel, duel_order, too_many_missing
+from optimizer.search.duel import DuelResult, Scorer, batches, duel, duel_order, too_many_missing
 from optimizer.search.proposers import Context, Proposer
 from optimizer.search.quality import QualityModel
 from optimizer.search.stopping import EffectPrior, Handicap, Rule, WholeSplit, stopping_rule
-from optimizer.search.watch import Silent, Watcher
 
 _SHRINKAGE = 0.4  # of the spread of effects, as the model's prior: its evidence looks surer than it is
 _LEAST_SPREAD = 0.1
@@ -96,6 +96,7 @@ class CoordinateAscent:
         budget: hard.
         events: written there: candidates, duels, rejections, and who leads from when on.
         taken: why a candidate is left to another worker, or an empty string.
+        barred: why a candidate that was tried may not lead, or an empty string.
     """
 
     def __init__(
@@ -107,8 +108,10 @@ class CoordinateAscent:
         events: Journal,
         watcher: Watcher | None = None,
         taken: Callable[[Candidate], str] | None = None,
+        barred: Callable[[Candidate], str] | None = None,
     ) -> None:
         self._taken = taken or (lambda candidate: "")
+        self._barred = barred or (lambda candidate: "")
         self._scorer, self._proposers, self._climb, self._budget, self._events = scorer, proposers, climb, budget, events
         self._watcher: Watcher = watcher or Silent()
         self._model = QualityModel([item.id for item in climb.dev])
@@ -233,7 +236,8 @@ class CoordinateAscent:
         """
         dev = self._climb.dev
         information = self._model.information(parent.id, [item.id for item in dev])
-        batch = duel_order(dev, parent.id, self._climb.seed, information)[: self._scorer.batch]  # one like the next will be
+        # One like the next will be.
+        batch = next(batches(duel_order(dev, parent.id, self._climb.seed, information), self._scorer.batch))
         step = max(0.05, _USABLE * sum(information[item.id] for item in batch))
         changed = replace(parent, texts={**parent.texts, **dict.fromkeys(components, "")})
         cost = max(1, self._scorer.cost_bound(changed, parent, batch))
@@ -287,7 +291,7 @@ class CoordinateAscent:
         score = f"+{result.wins}/-{result.losses} on {result.compared} dev items, {result.ended}"
         self._watcher.note(f"{component} {challenger.origin}: {'leads' if result.accepted else 'dropped'} ({score})")
         if not result.accepted:
-            reason = f"won {result.wins} and lost {result.losses} of {result.compared} items"
+            reason = self._barred(challenger) or f"won {result.wins} and lost {result.losses} of {result.compared} items"
             outcome.rejected += [
                 Rejection(name, challenger.origin, challenger.texts[name], reason) for name in component.split("+")
             ]
@@ -304,7 +308,7 @@ class CoordinateAscent:
 
     def _leader(self, start: Candidate, candidates: Sequence[Candidate]) -> Candidate:
         """Whose expected quality is best: the seed's, and the effects of all edits on the way; the first of equals."""
-        proven = [each for each in candidates if each.id not in self._unproven]
+        proven = [each for each in candidates if each.id not in self._unproven and not self._barred(each)]
         fit = [each for each in proven if not too_many_missing(self._scorer, each, self._climb.dev)] or [start]
         prior = self._learned()
         if self._whole:

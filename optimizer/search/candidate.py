@@ -99,7 +99,7 @@ def _copied(text: str, items: Iterable[Item]) -> str:
     if not runs:
         return ""
     for item in items:
-        source = _words(f"{asked_text(item)} {item.evidence_text}")
+        source = _words(f"{asked_text(item)} {item.evidence_text} {item.shown.passage if item.shown else ''}")
         for i in range(len(source) - _COPIED_WORDS + 1):
             if tuple(source[i : i + _COPIED_WORDS]) in runs:
                 return " ".join(source[i : i + _COPIED_WORDS])

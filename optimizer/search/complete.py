@@ -18,9 +18,9 @@ from optimizer.prompts.rewrites import rewrites
 from optimizer.runs.events import EventLog, read_events
 from optimizer.runs.folder import RunFolder
 from optimizer.runs.items import run_settings, run_splits
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
-from optimizer.search.watch import Silent, Watcher
 
 
 @dataclass(frozen=True, slots=True)

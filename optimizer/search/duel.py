@@ -6,7 +6,7 @@ What it learns goes into the quality model; who leads afterwards is read from th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,10 +69,15 @@ class DuelResult:
 def duel_order(items: Sequence[Item], challenger: str, seed: int, information: Mapping[str, float]) -> list[Item]:
     """The informative items by shuffled cluster, then the others likewise; those of a cluster in a row.
 
+    Variants of an item are in a row too, in the clusters' order alone: an early lead is then also seen for what it costs, and
+    items that are hard under every condition, which would look informative, do not crowd out the others.
+
     The order within both depends on the seed and the challenger alone, so neither timing nor parallelism changes the result,
     and the anytime-valid p may bet on one cluster after the other.
     """
     place = {cluster: index for index, cluster in enumerate(shuffled_clusters((i.cluster for i in items), seed, challenger))}
+    if any(item.shown for item in items):
+        return sorted(items, key=lambda item: (place[item.cluster], item.base, item.id))
     ranked = sorted(items, key=lambda item: (-round(information[item.id], 6), place[item.cluster], item.id))
     needed = _INFORMATIVE * sum(information.values())
     first: set[str] = set()
@@ -82,6 +87,19 @@ def duel_order(items: Sequence[Item], challenger: str, seed: int, information: M
         first.add(item.id)
         needed -= information[item.id]
     return sorted(items, key=lambda item: (item.id not in first, place[item.cluster], item.id))
+
+
+def batches(order: Sequence[Item], size: int) -> Iterator[list[Item]]:
+    """The items in their order, so many at a time; an item and its variants count once, since one item's say much the same."""
+    batch: list[Item] = []
+    for item in order:
+        bases = {each.base for each in batch}
+        if len(bases) >= size and item.base not in bases:
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
 
 
 async def duel(
@@ -99,8 +117,7 @@ async def duel(
     """
     looked: list[Item] = []
     ended = "items used up"
-    for start in range(0, len(order), scorer.batch):
-        batch = order[start : start + scorer.batch]
+    for batch in batches(order, scorer.batch):
         reference = batch if model.seen(incumbent.id) < _AHEAD * (len(looked) + len(batch)) + _AT_LEAST else []
         cost = scorer.cost_bound(incumbent, incumbent, reference) + scorer.cost_bound(challenger, incumbent, batch)
         if not budget.affords(cost):

@@ -12,9 +12,11 @@ from optimizer.debate.records import Debate
 from optimizer.errors import UserError
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
-from optimizer.search.objective import NAMES, objective_for
+from optimizer.search.keeping import ConditionsResult, Kept, conditions_result
+from optimizer.search.objective import NAMES, gained_on, objective_for
 from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.f1 import f1_difference
+from optimizer.stats.noninferiority import Reading
 from optimizer.stats.paired import PairedDifference, paired_difference
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
@@ -43,6 +45,9 @@ class TestResult:
 
     `verdict` is better, worse, not distinguishable, or unchanged where the seed itself won the search. It goes by the objective;
     `objective` has its figures where it is another than accuracy.
+
+    Under conditions all figures are those under false passages, and `conditions` has every condition. The verdict goes by the
+    former, but for "traded": better there, and worse by more than the margin under true passages and none.
     """
 
     seed: Accuracy
@@ -53,6 +58,7 @@ class TestResult:
     detectable: float
     statement: str
     objective: ObjectiveResult | None = None
+    conditions: ConditionsResult | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for the summary."""
@@ -72,6 +78,11 @@ async def open_test(
         _check_missing(debates)
     clusters = {item.id: item.cluster for item in test}
     before, after = evaluator.scores(seed, test), evaluator.scores(winner, test)
+    if any(item.shown for item in test):
+        found = conditions_result(before, after, test, settings.margin)
+        gaining = {item.id for item in gained_on(test)}
+        before, after = ({item: score for item, score in scores.items() if item in gaining} for scores in (before, after))
+        return compare_on_test(before, after, clusters, unchanged=seed.id == winner.id, conditions=found)
     objective = None if settings.objective == "accuracy" else measure_objective(evaluator, seed, winner, test, settings)
     return compare_on_test(before, after, clusters, unchanged=seed.id == winner.id, objective=objective)
 
@@ -106,8 +117,12 @@ def compare_on_test(
     clusters: Mapping[str, str],
     unchanged: bool,
     objective: ObjectiveResult | None = None,
+    conditions: ConditionsResult | None = None,
 ) -> TestResult:
-    """The verdict and its words from two sets of item scores; by the objective where it is another than accuracy."""
+    """The verdict and its words from two sets of item scores; by the objective where it is another than accuracy.
+
+    Under conditions these are the scores under false passages.
+    """
     difference = paired_difference(dict(before), dict(after), dict(clusters))
     smallest = smallest_significant_gain(difference.clusters)
     detectable = detectable_gain(max(1, difference.items), DISCORDANCE)
@@ -116,9 +131,14 @@ def compare_on_test(
     else:
         gain, p = (difference.difference, difference.p) if objective is None else (objective.gain, objective.p)
         verdict = "not distinguishable" if p > ALPHA else "better" if gain > 0 else "worse"
+    kept = conditions.kept if conditions else None
+    if verdict == "better" and kept is not None and kept.test.reading is Reading.WORSE:
+        verdict = "traded"
     seed, winner = accuracy_of(before, clusters), accuracy_of(after, clusters)
-    statement = _statement(verdict, seed, winner, difference, smallest, detectable, objective)
-    return TestResult(seed, winner, difference, verdict, smallest, detectable, statement, objective)
+    statement = _statement(verdict, seed, winner, difference, smallest, detectable, objective, conditions is not None)
+    if kept is not None and verdict != "unchanged":
+        statement = f"{statement} {_kept_words(kept)}"
+    return TestResult(seed, winner, difference, verdict, smallest, detectable, statement, objective, conditions)
 
 
 def _check_missing(debates: Mapping[str, Debate]) -> None:
@@ -152,12 +172,14 @@ def _statement(
     smallest: int | None,
     detectable: float,
     objective: ObjectiveResult | None,
+    under_false: bool,
 ) -> str:
-    where = f"on {difference.items} sealed test items in {difference.clusters} clusters"
+    under = " under false passages" if under_false else ""
+    where = f"on {difference.items} sealed test {'debates' if under_false else 'items'}{under} in {difference.clusters} clusters"
     if verdict == "unchanged":
         return (
-            f"No candidate took over from the seed, so the seed stays: {seed.right:g} of {seed.items} right on the sealed test "
-            f"({100 * seed.value:.1f} %, 95 % interval {100 * seed.low:.0f} to {100 * seed.high:.0f})."
+            f"No candidate took over from the seed, so the seed stays: {seed.right:g} of {seed.items} right{under} on the sealed "
+            f"test ({100 * seed.value:.1f} %, 95 % interval {100 * seed.low:.0f} to {100 * seed.high:.0f})."
         )
     figures = (
         f"{points(difference.difference)} {where} (95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, "
@@ -167,15 +189,34 @@ def _statement(
         figures = f"{_objective_words(objective)}; in accuracy {figures}"
     few = f" With only {difference.clusters} clusters this is a rough reading." if difference.clusters < _FEW_CLUSTERS else ""
     if verdict == "better":
-        return f"The winner is better than the seed: {figures}.{few}"
+        return f"The winner is better than the seed{under}: {figures}.{few}"
+    if verdict == "traded":
+        return f"The winner is better than the seed{under}, and pays for it elsewhere: {figures}. Keep the seed.{few}"
     if verdict == "worse":
-        return f"The winner is worse than the seed: {figures}. Keep the seed.{few}"
+        return f"The winner is worse than the seed{under}: {figures}. Keep the seed.{few}"
     seen = (
         f"at the least a net gain of {smallest} items without a loss ({100 * smallest / difference.items:.0f} points)"
         if smallest is not None
         else "no difference at all, it has too few clusters"
     )
     if objective is not None:
-        return f"The winner is not distinguishable from the seed: {figures}.{few}"
-    power = "" if detectable != detectable else f"; a true gain of {100 * detectable:.0f} points is found with 80 % power"
-    return f"The winner is not distinguishable from the seed: {figures}. This test could have seen {seen}{power}.{few}"
+        return f"The winner is not distinguishable from the seed{under}: {figures}.{few}"
+    known = detectable == detectable and not under_false  # where debates are variants of fewer items, the power is not known
+    power = f"; a true gain of {100 * detectable:.0f} points is found with 80 % power" if known else ""
+    return f"The winner is not distinguishable from the seed{under}: {figures}. This test could have seen {seen}{power}.{few}"
+
+
+def _kept_words(kept: Kept) -> str:
+    """What the non-inferiority test says, with its figures and what it would take."""
+    test = kept.test
+    readings = {
+        Reading.NOT_WORSE: f"a loss of {100 * test.margin:g} points is ruled out",
+        Reading.WORSE: f"more than {100 * test.margin:g} points are lost",
+        Reading.INCONCLUSIVE: f"a loss of {100 * test.margin:g} points is neither seen nor ruled out (inconclusive)",
+    }
+    takes = f"; where nothing is lost, about {kept.needed} debates say so with 80 % power" if kept.needed else ""
+    bounds = f"one-sided 95 % bounds {100 * test.low:+.1f} and {100 * test.high:+.1f}"
+    return (
+        f"Under true passages and without any, {readings[test.reading]}: {100 * test.difference:+.1f} points on {kept.items} "
+        f"debates ({bounds}, {kept.wins} won, {kept.losses} lost{takes})."
+    )

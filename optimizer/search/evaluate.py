@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from optimizer.data.item import Item
+from optimizer.debate.conditions import calls_of, first_round_requests
 from optimizer.debate.executor import DebateExecutor, DebateJob
 from optimizer.debate.records import Debate
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.runs.events import EventLog
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.candidate import Candidate
-from optimizer.search.watch import Silent, Watcher
 
 
 class Evaluator:
@@ -30,6 +31,7 @@ class Evaluator:
         self._events = events
         self._recorded = {(debate.candidate, debate.item, debate.sample): debate for debate in recorded}
         self._debates: dict[str, dict[str, Debate]] = {}
+        self._items: dict[str, Item] = {}
         self._watcher: Watcher = watcher or Silent()
 
     @property
@@ -44,6 +46,7 @@ class Evaluator:
             UserError: the endpoint is gone.
         """
         known = self._debates.setdefault(candidate.id, {})
+        self._items |= {item.id: item for item in items}
         missing = [item for item in items if item.id not in known or known[item.id].failed]
         jobs = []
         for item in missing:
@@ -79,18 +82,19 @@ class Evaluator:
 
     def cost_bound(self, candidate: Candidate, parent: Candidate, items: Sequence[Item]) -> int:
         """The most calls that evaluating can take, given what the parent's debates on the same items already asked."""
-        have, parent_has = self.known(candidate), self.known(parent)
-        personas = self.personas(candidate)
-        full = self.executor.protocol.calls(len(personas))
-        shared = 0
-        independent = self.executor.protocol.first_round_is_independent
-        if independent and candidate.texts.get(SOURCE_SKEPTICISM) == parent.texts.get(SOURCE_SKEPTICISM):
-            shared = sum(candidate.texts[name] == parent.texts.get(name) for name in personas)  # round 1 is the same
-        return sum(
-            full - (shared if item.id in parent_has and not parent_has[item.id].failed else 0)
-            for item in items
-            if item.id not in have
-        )
+        have, personas = self.known(candidate), self.personas(candidate)
+        asked = [item for item in items if item.id not in have]
+        same = candidate.texts.get(SOURCE_SKEPTICISM) == parent.texts.get(SOURCE_SKEPTICISM)
+        unchanged = [name for name in personas if same and candidate.texts[name] == parent.texts.get(name)]
+        bases = {item.base for item in asked}
+        known = first_round_requests(self._held(candidate, bases), personas)
+        known |= first_round_requests(self._held(parent, bases), unchanged)
+        return calls_of(asked, personas, self.executor.protocol, len(first_round_requests(asked, personas) - known))
+
+    def _held(self, candidate: Candidate, bases: Collection[str]) -> list[Item]:
+        """What of these items, or their variants, a candidate was asked without failing."""
+        held = [self._items[name] for name, debate in self.known(candidate).items() if not debate.failed]
+        return [item for item in held if item.base in bases]
 
     def _done(self, debate: Debate) -> None:
         self._debates[debate.candidate][debate.item] = debate

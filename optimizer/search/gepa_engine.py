@@ -18,6 +18,7 @@ from optimizer.debate.voices import REFLECTION
 from optimizer.models.chat import CallTag
 from optimizer.models.transport import CallFailed
 from optimizer.runs.events import Journal
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.ascent import Climb, SearchOutcome
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate, Rejection, objection
@@ -25,7 +26,6 @@ from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
 from optimizer.search.objective import Objective
 from optimizer.search.reflection import reading_for
-from optimizer.search.watch import Silent, Watcher
 
 _T = TypeVar("_T")
 

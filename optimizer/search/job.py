@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ from optimizer.analysis.headroom import oracle_headroom
 from optimizer.config import Settings, to_toml
 from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
+from optimizer.data.passages import load_passages
 from optimizer.data.splits import Splits, split_items
-from optimizer.debate.evidence import asked_text
+from optimizer.debate.conditions import CONDITIONS, Conditions, open_conditions, passages_path
 from optimizer.debate.executor import DebateExecutor
 from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
@@ -23,21 +24,22 @@ from optimizer.models.cache import ResponseCache
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
 from optimizer.prompts.files import write_prompts
-from optimizer.prompts.library import PromptLibrary, chosen_library
+from optimizer.prompts.library import SOURCE_SKEPTICISM, PromptLibrary, chosen_library
 from optimizer.runs.events import EventLog
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
 from optimizer.search.budget import Budget, DebateMeter, allowances
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import TestResult, open_test
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.gepa_engine import GepaSearch
+from optimizer.search.keeping import Keeping
 from optimizer.search.objective import ObjectiveScorer, check_objective, confusion, objective_for
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
 from optimizer.search.reflection import MOST_READ_TOKENS
-from optimizer.search.watch import Silent, Watcher
 
 if TYPE_CHECKING:
     from optimizer.search.study import StudyMirror
@@ -79,9 +81,10 @@ async def prepare(settings: Settings) -> OptimizeJob:
     library = chosen_library(settings)
     components = library.components(settings.persona)
     data = chosen_data(settings)
-    splits = split_items(data.items, settings.seed, settings.splits.model_dump())
-    check_objective(settings.search, (*splits.dev, *splits.test))
     protocol = Protocol.of(settings.protocol)
+    settings, conditions, notes = _with_conditions(settings, components, library.personas, data.items, protocol)
+    splits = _splits(settings, data.items, conditions)
+    check_objective(settings.search, (*splits.dev, *splits.test))
     everything = (*splits.train, *splits.dev, *splits.test)
     serving = await plan_panel(settings, library.personas, everything)
     seed = Candidate(library.seeds)
@@ -89,8 +92,50 @@ async def prepare(settings: Settings) -> OptimizeJob:
         cached = await count_cached(offline_panel(settings, serving, cache), seed, everything)
         pace = _seconds_a_call(settings, serving, cache)
     plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace, in_flight(settings, serving))
+    plan = replace(plan, notes=(*library.notes, *notes))
     resolved = _resolved(settings, protocol, library, components, data, splits, serving)
     return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
+
+
+def _with_conditions(
+    settings: Settings, components: Sequence[str], personas: Sequence[str], items: Sequence[Item], protocol: Protocol
+) -> tuple[Settings, Conditions | None, list[str]]:
+    """The settings with the conditions that are meant, those conditions, and what there is to say about it.
+
+    The default budget is for one condition, and is multiplied.
+    """
+    search, notes = settings.search, []
+    names = search.conditions
+    if names == ("auto",):
+        names = ()
+        if tuple(components) == (SOURCE_SKEPTICISM,):
+            names = CONDITIONS if load_passages(passages_path(settings)) else ()
+            if not names:
+                notes.append(
+                    f"{passages_path(settings)} has no passages, so the sentence is tried on the evidence alone; "
+                    "with passages.jsonl beside the items it is tried under false and true passages"
+                )
+    found = open_conditions(settings, names, items, personas, protocol) if names else None
+    budget = search.budget if found is None or "budget" in search.model_fields_set else search.budget * len(names)
+    search = search.model_copy(update={"conditions": names, "budget": budget})
+    if found is not None:
+        left_out = sum(not found.covers(item) for item in items)
+        notes.append(
+            f"every item is judged under the conditions {', '.join(names)}: false (F) or true (T) passages shown to so many "
+            f"personas, 0 to nobody; search.conditions=none judges without"
+        )
+        if left_out:
+            notes.append(f"{left_out} of {len(items)} items have no such passages and are left out")
+    return settings.model_copy(update={"search": search}), found, notes
+
+
+def _splits(settings: Settings, items: Sequence[Item], conditions: Conditions | None) -> Splits:
+    """The items of each split, or their variants. Variants of an item stay together, and sizes count items."""
+    sizes = settings.splits.model_dump()
+    if conditions is None:
+        return split_items(items, settings.seed, sizes)
+    splits = split_items(items, settings.seed, sizes, conditions.covers)
+    return Splits(*(tuple(conditions.variants(each)) for each in (splits.train, splits.dev, splits.test)))
 
 
 async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | None = None) -> RunFolder:
@@ -153,8 +198,16 @@ async def _search(
         proposers = _proposers(job, evaluator, budget, reflection)
         if mirror is not None and search.schedule != "exhaustive":
             proposers.append(mirror)
+        keeping = Keeping(evaluator, job.seed, dev, search.margin, shorter=search.token_price > 0)
         ascent = CoordinateAscent(
-            scorer, proposers, climb, budget, journal, watcher, taken=None if mirror is None else mirror.taken
+            scorer,
+            proposers,
+            climb,
+            budget,
+            journal,
+            watcher,
+            taken=None if mirror is None else mirror.taken,
+            barred=keeping.barred if search.conditions else None,
         )
         try:
             outcome = await ascent.run(job.seed, job.components)
@@ -176,7 +229,7 @@ def _mirror(job: OptimizeJob, run: RunFolder, scorer: ObjectiveScorer, events: E
 def _budget(job: OptimizeJob, ledger: Ledger, executor: DebateExecutor) -> Budget:
     """The limits of the settings; what is not known before it is paid for is bounded by what the data can hold."""
     search = job.settings.search
-    tokens = {item.id: len((item.evidence_text + asked_text(item)).encode()) // 2 for item in job.everything}
+    tokens = {item.id: len(item.read.encode()) // 2 for item in job.everything}
     longer = max(tokens.values()) - max(tokens[item.id] for item in job.splits.dev)
     context = executor.voice(REFLECTION).client.endpoint.context
     reading = min(context // 2 or MOST_READ_TOKENS, MOST_READ_TOKENS) + 8 * search.token_cap

@@ -22,8 +22,8 @@ from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
 from optimizer.models.ledger import Ledger
 from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import SOURCE_SKEPTICISM
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.candidate import Candidate
-from optimizer.search.watch import Silent, Watcher
 
 _REASON_TOKENS = 80
 

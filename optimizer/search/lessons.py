@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from optimizer.analysis.headroom import Lost, where_lost
 from optimizer.config import Aggregator
 from optimizer.data.item import Item, Label, Task
+from optimizer.debate.conditions import is_false
 from optimizer.debate.extract import is_right
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
@@ -19,6 +21,7 @@ from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 _EVIDENCE_WORDS = 90
 _REJECTED_SHOWN = 6
 _WON_SHOWN = 2
+_SHOWN = {"F": "where a false passage was read", "T": "where a true one was", "0": "where none was"}
 _RULES = {
     "rule": "The majority decides; without one the Skeptic's no does",
     "majority": "The majority decides",
@@ -116,6 +119,7 @@ def transcript(protocol: Protocol, lesson: Lesson, title: str, whose: Sequence[s
         *([f"Evidence: {evidence}"] if item.evidence or item.task is Task.CLAIM else []),
         f"{'Claim' if item.task is Task.CLAIM else 'Question'}: {item.claim}",
         *([f"Choices: {'; '.join(item.lettered)}"] if item.choices else []),
+        *_shown(item),
         f"Right answer: {right}.{why}",
     ]
     for number in range(1, lesson.debate.last_round + 1):
@@ -131,6 +135,18 @@ def transcript(protocol: Protocol, lesson: Lesson, title: str, whose: Sequence[s
     return "\n".join(lines)
 
 
+def _shown(item: Item) -> list[str]:
+    """Who was shown which passage, and whether it is true; a line. Nothing where there are no conditions."""
+    shown = item.shown
+    if shown is None:
+        return []
+    if not shown.to:
+        return ["Nobody was shown a passage."]
+    who = " and ".join(map(display_name, shown.to)) + (" alone" if len(shown.to) == 1 else "")
+    kind = "false, and speaks for the wrong answer" if is_false(shown.condition) else "true, and speaks for the right answer"
+    return [f"{who} had read a passage beside the evidence (it is {kind}): {' '.join(shown.passage.split())}"]
+
+
 def tally(protocol: Protocol, lessons: Sequence[Lesson]) -> str:
     """How often the panel was wrong, and on claims in which direction."""
     wrong = [lesson for lesson in lessons if not lesson.right]
@@ -139,8 +155,19 @@ def tally(protocol: Protocol, lessons: Sequence[Lesson]) -> str:
     missed = sum(lesson.item.label is Label.GROUNDED for lesson in wrong)
     return (
         f"The panel was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "
-        f"{len(wrong) - missed} times {protocol.no}."
+        f"{len(wrong) - missed} times {protocol.no}.{_by_passage(lessons)}"
     )
+
+
+def _by_passage(lessons: Sequence[Lesson]) -> str:
+    """The same by what the panel was shown; nothing where there are no conditions."""
+    by_kind: dict[str, list[bool]] = {}
+    for lesson in lessons:
+        if lesson.item.shown is not None:
+            kind = _SHOWN[lesson.item.shown.condition[0]]
+            by_kind.setdefault(kind, []).append(not lesson.right)
+    parts = [f"{sum(wrong)} of {len(wrong)} {kind}" for kind, wrong in by_kind.items()]
+    return f" It was wrong on {', '.join(parts)}. None of these may be lost to gain another." if parts else ""
 
 
 def shown_lessons(protocol: Protocol, lessons: Sequence[Lesson], tokens: int, most: int, full: bool, component: str) -> list[str]:
@@ -152,7 +179,7 @@ def shown_lessons(protocol: Protocol, lessons: Sequence[Lesson], tokens: int, mo
         full: with blame, everybody's reasons, and debates that were won.
         component: whose reasons are shown in short form.
     """
-    wrong = [lesson for lesson in lessons if not lesson.right]
+    wrong = _one_of_each_first([lesson for lesson in lessons if not lesson.right])
     won = [lesson for lesson in lessons if lesson.right and lesson.contested][:_WON_SHOWN] if full else []
     personas = [component] if not full else list(dict.fromkeys(turn.persona for each in lessons for turn in each.debate.turns))
     shown: list[str] = []
@@ -171,6 +198,16 @@ def shown_lessons(protocol: Protocol, lessons: Sequence[Lesson], tokens: int, mo
     if left_out:
         shown.append(f"({left_out} more mistakes are left out.)")
     return shown
+
+
+def _one_of_each_first(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """In their order, but a second variant of an item after the first ones of all others."""
+    before: Counter[str] = Counter()
+    turn = []
+    for lesson in lessons:
+        turn.append(before[lesson.item.base])
+        before[lesson.item.base] += 1
+    return [lesson for _, lesson in sorted(zip(turn, lessons, strict=True), key=lambda each: each[0])]
 
 
 def shown_rejections(rejected: Sequence[Rejection]) -> str:

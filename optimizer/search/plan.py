@@ -9,7 +9,7 @@ from statistics import fmean
 from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.data.splits import Splits
-from optimizer.debate.evidence import asked_text
+from optimizer.debate.conditions import distinct_calls, first_round_requests
 from optimizer.debate.executor import DebateExecutor, DebateJob
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UserError
@@ -17,6 +17,8 @@ from optimizer.models.client import NotCached
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import DISCORDANCE
+from optimizer.search.objective import gained_on, kept_on
+from optimizer.stats.noninferiority import items_for_margin
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
 _FEW_CLUSTERS = 30
@@ -24,11 +26,21 @@ _BYTES_A_TOKEN, _TOKENS_BESIDE = 4.5, 180  # of English; persona, question, tran
 
 
 @dataclass(frozen=True, slots=True)
+class NotWorse:
+    """Under conditions: debates of the test under true passages and none, and how many would rule out a loss of the margin."""
+
+    margin: float
+    items: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What is known before the run. Calls are different requests at the worst; `cached` of the seed's are there already.
 
     `proposals` is how many the budget buys at the least (each goes through all of dev) and at the most (each is dropped
-    as soon as it can be). `seconds` is None where nothing is known about the server's speed.
+    as soon as it can be). Sizes count debates, with variants of an item one each.
+    `seconds` is None where nothing is known about the server's speed.
     """
 
     sizes: dict[str, int]
@@ -44,6 +56,8 @@ class Plan:
     smallest_gain: int | None
     detectable: float
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    not_worse: NotWorse | None = None
 
 
 def make_plan(
@@ -78,16 +92,20 @@ def make_plan(
         name: len({item.cluster for item in items})
         for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))
     }
-    seed_calls = (sizes["dev"] + (sizes["train"] if settings.reflections else 0)) * calls_a_debate
+    train_calls = distinct_calls(splits.train, personas, protocol) if settings.reflections else 0
+    seed_calls = distinct_calls(splits.dev, personas, protocol) + train_calls
     # In round 1, who is never changed says to the winner's panel what was said to the seed's, and is not asked again.
     alone = protocol.first_round_is_independent and SOURCE_SKEPTICISM not in components
-    fixed = len(set(personas) - set(components)) if alone else 0
-    test_calls = sizes["test"] * (2 * calls_a_debate - fixed)
+    fixed = [name for name in personas if name not in components] if alone else []
+    test_calls = 2 * distinct_calls(splits.test, personas, protocol) - len(first_round_requests(splits.test, fixed))
     search_calls = budget - seed_calls - test_calls
-    shared = len(personas) - 1 if alone else 0  # a proposal changes one component
-    dearest = sizes["dev"] * (calls_a_debate - shared)
+    dearest = distinct_calls(splits.dev, personas, protocol)
+    if alone:  # a proposal changes one component
+        asked = [len(first_round_requests(splits.dev, [name])) for name in personas]
+        dearest -= sum(asked) - max(asked)
     # Dropped after one batch, and but for the changed persona all was said before.
-    cheapest = min(batch, sizes["dev"]) * protocol.rounds
+    variants = len(splits.dev) // len({item.base for item in splits.dev})
+    cheapest = min(batch * variants, sizes["dev"]) * protocol.rounds
     needed = seed_calls + test_calls + dearest
     if search_calls < dearest and not estimated:
         raise UserError(
@@ -108,6 +126,7 @@ def make_plan(
     if settings.budget_minutes:
         warnings.append("a budget in minutes depends on the machine's speed: this run cannot be repeated exactly")
     to_pay = max(0, budget - cached)
+    gaining, keeping = gained_on(splits.test), kept_on(splits.test)
     return Plan(
         sizes,
         clusters,
@@ -120,15 +139,17 @@ def make_plan(
         cached,
         None if seconds_a_call is None else to_pay * seconds_a_call,
         smallest_significant_gain(clusters["test"]),
-        detectable_gain(sizes["test"], DISCORDANCE),
+        # Variants of an item say much the same: counted once, the power is not overstated.
+        detectable_gain(len({item.base for item in gaining}), DISCORDANCE),
         tuple(warnings),
+        not_worse=NotWorse(settings.margin, len(keeping), items_for_margin(settings.margin, DISCORDANCE)) if keeping else None,
     )
 
 
 def _calls_bought(settings: SearchSettings, splits: Splits, seconds_a_call: float | None) -> tuple[int, str]:
     """How many calls the tightest limit buys, and its unit where that is an estimate; dollars are only known in the run."""
     items = (*splits.train, *splits.dev, *splits.test)
-    bytes_an_item = fmean(len((item.evidence_text + asked_text(item)).encode()) for item in items)
+    bytes_an_item = fmean(len(item.read.encode()) for item in items)
     found = [(settings.budget, "")] if settings.budget else []
     if settings.budget_tokens:
         found.append((int(settings.budget_tokens / (bytes_an_item / _BYTES_A_TOKEN + _TOKENS_BESIDE)), "tokens"))

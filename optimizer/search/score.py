@@ -25,8 +25,8 @@ from optimizer.errors import UsageError
 from optimizer.models.ledger import Ledger
 from optimizer.prompts.library import chosen_library
 from optimizer.runs.folder import RunFolder, open_run
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.candidate import Candidate
-from optimizer.search.watch import Silent, Watcher
 from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.intervals import wilson_interval
 from optimizer.stats.paired import paired_difference

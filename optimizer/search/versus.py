@@ -22,9 +22,9 @@ from optimizer.prompts.library import SOURCE_SKEPTICISM, chosen_library
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.items import run_settings, run_splits
 from optimizer.runs.seal import Contrast, SealRegister, often_opened
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
-from optimizer.search.watch import Silent, Watcher
 from optimizer.stats.paired import paired_difference
 
 ALL = "all"

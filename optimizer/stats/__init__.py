@@ -2,5 +2,6 @@
 
 Public names by what is asked: a score (accuracy), a difference (paired, bootstrap, noninferiority), many candidates
 (multiplicity, selection), a race (anytime), what a test can see (power), many judges (agreement), confidence (calibration,
-correlation), threshold or sight (detection), the oracle (oracle). Clustered data is passed as ClusterSums (clusters).
+correlation), threshold or sight (detection), the oracle (oracle), shares (ratios), what an error depends on (regression).
+Clustered data is passed as ClusterSums (clusters).
 """

@@ -88,7 +88,7 @@ def cluster_bootstrap_cells(
     clusters, cells = sums.shape
     if clusters == 0:
         return np.full((cells, 2), np.nan)
-    statistics = _resampled(sums, sizes, resamples, seed)
+    statistics = resampled_means(sums, sizes, resamples, seed)
     tail = (1 - confidence) / 2
     if method == "percentile":
         ends = np.full((cells, 2), np.nan)
@@ -152,8 +152,12 @@ def mean_estimate(values: Sequence[float], clusters: Sequence[str], seed: int = 
     )[0]
 
 
-def _resampled(sums: Floats, sizes: Floats, resamples: int, seed: int) -> Floats:
-    """The statistic of every resample, shape (resamples, cells)."""
+def resampled_means(sums: Floats, sizes: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+    """The means of every resample, shape (resamples, cells), for statistics of several cells: all cells share the draws.
+
+    Args:
+        sums, sizes: as for `cluster_bootstrap_cells`. A resample without items in a cell has NaN, or infinity, there.
+    """
     # Where all cells have the same sizes, their column is multiplied once.
     shared = bool(np.all(sizes == sizes[:, :1]))
     totals = _totals(np.hstack([sums, sizes[:, :1] if shared else sizes]), resamples, seed)

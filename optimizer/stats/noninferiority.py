@@ -36,6 +36,9 @@ class NonInferiority:
 def non_inferiority(data: ClusterSums, margin: float, alpha: float = 0.05) -> NonInferiority:
     """Compare a paired difference with a margin by the cluster-robust standard error (normal approximation).
 
+    Where nothing differs that error is 0 and says nothing; the bounds are then those of an event that none of so many clusters
+    has shown, 1 - alpha^(1/clusters) (Hanley and Lippman-Hand 1983), so that a few items never rule a loss out.
+
     Args:
         data: sums of challenger minus baseline by cluster, all conditions pooled item-wise.
         margin: the loss that would still be put up with, positive, in accuracy.
@@ -51,7 +54,7 @@ def non_inferiority(data: ClusterSums, margin: float, alpha: float = 0.05) -> No
         return NonInferiority(margin, data.mean, math.nan, math.nan, Reading.INCONCLUSIVE)
     residuals = data.sums - data.mean * data.sizes
     error = math.sqrt(float(np.square(residuals).sum()) * clusters / (clusters - 1)) / items
-    reach = _NORMAL.inv_cdf(1 - alpha) * error
+    reach = _NORMAL.inv_cdf(1 - alpha) * error if data.sums.any() else 1 - alpha ** (1 / clusters)
     low, high = data.mean - reach, data.mean + reach
     reading = Reading.NOT_WORSE if low > -margin else Reading.WORSE if high < -margin else Reading.INCONCLUSIVE
     return NonInferiority(margin, data.mean, low, high, reading)

@@ -12,6 +12,7 @@ from optimizer.stats.bootstrap import Interval, cluster_bootstrap
 from optimizer.stats.clusters import ClusterSums, Floats, cluster_sums
 
 _FLIPS = 100_000
+_MOST_PARTS = 12  # sums that are multiples of 1, 1/2, … or 1/12 are those of so many repeats
 _BLOCK = 4_096  # random draws at a time: bounds the memory at many clusters
 
 
@@ -20,18 +21,21 @@ def sign_flip_test(sums: Floats, seed: int = 0) -> float:
 
     Args:
         sums: the sum of paired differences of each cluster, shape (clusters,).
-        seed: only used where the sums are not integers.
+        seed: only used where flips are drawn.
 
     Returns:
         P(|sum of sums with random signs| >= |observed sum|). Exact by convolution where all sums are integers (one
-        repeat an item); otherwise from 100,000 flips as (b + 1) / (m + 1). 1.0 without any difference.
+        repeat an item), or whole parts of one (a few repeats); otherwise from 100,000 flips as (b + 1) / (m + 1). 1.0
+        without any difference.
     """
     moving = sums[sums != 0]
     if len(moving) == 0:
         return 1.0
     observed = abs(float(moving.sum()))
-    if np.all(moving == np.rint(moving)):
-        return _exact_p(np.abs(moving).astype(int), observed)
+    for parts in range(1, _MOST_PARTS + 1):
+        whole = np.rint(moving * parts)
+        if np.allclose(moving * parts, whole, rtol=0, atol=1e-9):
+            return _exact_p(np.abs(whole).astype(int), abs(float(whole.sum())))
     generator = np.random.default_rng(seed)
     extreme = 0
     for start in range(0, _FLIPS, _BLOCK):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,10 @@ def test_words_changed_counts_replacements_once() -> None:
     assert words_changed("same words", "same  words") == 0
 
 
-def write_passage(folder: Path, **changes: str) -> None:
+FLAGS = ("contradicts_gold", "supports_wrong", "names_wrong")
+
+
+def write_passage(folder: Path, **changes: Any) -> None:
     row = {"item": "one-1802", "kind": "false", "style": "plain", "provenance": "me", "text": "word " * 20, **changes}
     with (folder / "passages.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
@@ -95,13 +99,24 @@ def test_passages_are_read_and_what_is_missing_is_said(tmp_path: Path) -> None:
         ({"kind": "odd"}, "line 2: is no passage"),
         ({"text": " "}, "line 2: is no passage.*'text'"),
         ({}, "line 2: item 'one-1802' has"),
+        ({"answer": 7}, "line 2: is no passage .answer 7 is no text"),
+        ({"flags": {"judge": {"contradicts_gold": True}}}, "line 2: is no passage .flags must hold contradicts_gold, "),
+        ({"flags": {"judge": dict.fromkeys(FLAGS, "yes")}}, "line 2: .* must be true or false"),
     ],
 )
-def test_a_bad_passage_is_an_error_with_its_line(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+def test_a_bad_passage_is_an_error_with_its_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     write_passage(tmp_path)
     write_passage(tmp_path, **changes)
     with pytest.raises(UserError, match=message):
         load_passages(tmp_path)
+
+
+def test_judges_and_the_suggested_answer_stand_beside_a_passage(tmp_path: Path) -> None:
+    write_passage(tmp_path, flags={"a": dict.fromkeys(FLAGS, True), "b": dict.fromkeys(FLAGS, False)}, answer="Bern")
+    (found,) = load_passages(tmp_path / "passages.jsonl")
+    assert (found.flags["a"].names_wrong, found.flags["b"].names_wrong, found.answer) == (True, False, "Bern")
+    with pytest.raises(UserError, match="no such file of passages"):
+        load_passages(tmp_path / "none.jsonl")
 
 
 def test_passages_in_another_encoding_are_an_error(tmp_path: Path) -> None:

@@ -1,11 +1,18 @@
-"""What a search tells while it runs. The command shows it; a library user may ignore it."""
+"""What a run tells while it goes on. The command shows it; a library user may ignore it."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from optimizer.debate.records import Debate
 from optimizer.models.ledger import Ledger
+
+
+class Ended(Protocol):
+    """Whatever a watcher counts when it ends: a debate, or another record of a run."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it got no answer."""
 
 
 class Watcher(Protocol):
@@ -23,7 +30,7 @@ class Watcher(Protocol):
     def incumbent(self, text: str) -> None:
         """Who leads the search now."""
 
-    def debate_done(self, debate: Debate) -> None:
+    def debate_done(self, debate: Ended) -> None:
         """A debate ended, or was taken from the record."""
 
 
@@ -42,5 +49,5 @@ class Silent:
     def incumbent(self, text: str) -> None:
         return
 
-    def debate_done(self, debate: Debate) -> None:
+    def debate_done(self, debate: Ended) -> None:
         return
