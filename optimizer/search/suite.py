@@ -14,8 +14,8 @@ from optimizer.debate.controls import Control
 from optimizer.errors import UserError
 from optimizer.runs.folder import RunFolder
 from optimizer.runs.items import run_splits
+from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.score import PANEL, evaluate_panel
-from optimizer.search.watch import Silent, Watcher
 
 _PUBLISHED = frozenset(known.name for known in PUBLISHED)
 
