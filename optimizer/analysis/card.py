@@ -121,7 +121,7 @@ async def measure_judges(
         raise UserError(f"{settings.data}: holds questions, and a card is of claims; optimizer evaluate measures judges on them")
     items = spread(data.items, settings.seed, limit) if limit else data.items
     protocol = Protocol.of(settings.protocol)
-    chosen = [settings.model_copy(update={"model": model, "roles": {}}) for model in models]
+    chosen = [settings.model_copy(update={"model": model, "roles": {}, "policy": ""}) for model in models]
     plans = [await plan_panel(each, (), items) for each in chosen]
     endpoints = [plan.endpoint for plan in plans]
     resolved = {

@@ -346,6 +346,8 @@ def better_than_baseline(run: RunFolder, comparison: Comparison, alpha: float) -
         opening = registered.get(result["winner"])
         if opening is None:
             return False, "Not better: the search kept the seed."
+        if result.get("test", {}).get("verdict") == "traded":
+            return False, f"Not better: {result['statement']}"
         found = [("the winner", opening.contrast.difference, opening.p_holm)]
     else:
         found = [

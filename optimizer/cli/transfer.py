@@ -39,9 +39,11 @@ def command(
     folder = find_run(Path(runs or "runs"), run, finished=True, kinds=("optimize",))
     changes = {"model": model, "base_url": base_url, "data": data, "label_map": label_map, "format": format}
     settings = run_settings(folder)
-    if data:
-        # How the run's own data was read says nothing about other data.
-        settings = settings.model_copy(update={"format": "", "format_options": {}, "columns": {}})
+    if data and data != settings.data:
+        # How the run's own data was read says nothing about other data, and neither do its passages.
+        plain = settings.search.model_copy(update={"conditions": ()})
+        reset = {"format": "", "format_options": {}, "columns": {}, "label_map": "", "search": plain}
+        settings = settings.model_copy(update=reset)
     settings = options.replaced(settings, columns, runs=runs or "runs", **changes)
     with RunProgress() as progress:
         made = run_async(transfer(folder, settings, limit, new, progress))

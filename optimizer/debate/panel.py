@@ -32,11 +32,12 @@ async def plan_panel(settings: Settings, personas: Sequence[str], items: Iterabl
         UserError: a role, a server, a model or the policy is not right, or evidence does not fit and nothing is set for that.
     """
     check_roles(settings.roles, personas)
-    shown = list(items)
+    given = list(items)
+    shown = list(given)
     check_policy(settings, personas, shown)
     for role in settings.roles.values():
         own, adds = role_evidence(role), role.evidence_mode == "add"
-        shown += [with_evidence(item, own[item.base], adds) for item in shown if item.base in own]
+        shown += [with_evidence(item, own[item.base], adds) for item in given if item.base in own]
     needed = context_needed((item.read for item in shown), settings.context)
     if not settings.context:
         needed += -(-Protocol.of(settings.protocol).long_answers(len(personas)) // 1_024) * 1_024

@@ -120,7 +120,7 @@ async def judge_passages(
 async def _one_judge(
     settings: Settings, judge: JudgeModel, items: Mapping[str, Item], passages: Sequence[Passage], watcher: Watcher
 ) -> _Said:
-    own = settings.model_copy(update={"model": judge.model, "base_url": judge.base_url, "roles": {}})
+    own = settings.model_copy(update={"model": judge.model, "base_url": judge.base_url, "roles": {}, "policy": ""})
     longest = max(passages, key=lambda each: len(each.text)).text
     planned = await plan_panel(own, (), [replace(item, claim=item.claim + longest) for item in items.values()])
     ledger = Ledger()

@@ -120,6 +120,7 @@ async def make_passages(settings: Settings, order: Order, target: Path | None, w
     everything = chosen_data(settings).items
     items = spread(everything, settings.seed, order.limit) if order.limit else everything
     source = load_passages(order.source) if order.source else []
+    settings = settings.model_copy(update={"policy": "", "roles": {}})  # nobody sits on a panel here
     planned = await plan_panel(settings, (), items)
     ledger = Ledger()
     watcher.begin(ledger, _calls(order, items, source))

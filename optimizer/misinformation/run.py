@@ -49,7 +49,7 @@ async def run_misinformation(
     """
     watcher = watcher or Silent()
     stage = set_stage(settings, design, limit)
-    given, settings = settings, with_context(settings, stage)
+    given, settings = settings, with_context(settings, stage).model_copy(update={"policy": ""})  # votes are counted its own way
     planned = await plan_panel(settings, [*(agent.name for agent in stage.agents), "verifier"], stage.items)
     resolved = {
         "v": 1,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from optimizer.models.chat import CallTag, ChatReply
+from optimizer.prompts.files import cut_torn_line
 
 LEDGER_VERSION = 1
 
@@ -52,8 +53,10 @@ class Ledger:
         self.spent = Spent()
         self._file: IO[str] | None = None
         if path is not None:
-            for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-                self._restore(line)
+            if path.exists():
+                cut_torn_line(path)
+                for line in path.read_text(encoding="utf-8").splitlines():
+                    self._restore(line)
             self._file = path.open("a", encoding="utf-8", newline="\n")
 
     @property

@@ -78,3 +78,19 @@ def write_prompts(folder: Path, texts: Mapping[str, str]) -> None:
     """Write `<component>.md` for each text into a folder."""
     for component, text in texts.items():
         write_text(folder / f"{component}.md", text.rstrip() + "\n")
+
+
+def cut_torn_line(path: Path) -> None:
+    """Cut off what a killed writer left of its last line, so that the next line does not go on it."""
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail = 1 << 16
+        while size:
+            start = max(0, size - tail)
+            file.seek(start)
+            block = file.read(size - start)
+            end = block.rfind(b"\n")
+            if end >= 0 or start == 0:
+                file.truncate(start + end + 1)
+                return
+            tail *= 2

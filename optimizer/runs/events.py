@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from optimizer.errors import UserError
+from optimizer.prompts.files import cut_torn_line
 
 EVENTS_VERSION = 1
 
@@ -31,7 +31,7 @@ class EventLog:
         self.path = path
         self._ids: set[str] = set()
         if path.exists():
-            _cut_torn_line(path)
+            cut_torn_line(path)
             self._ids = {str(event["id"]) for event in read_events(path)}
         self._file: IO[str] = path.open("a", encoding="utf-8", newline="\n")
 
@@ -77,18 +77,3 @@ def read_events(path: Path, kind: str = "") -> Iterator[dict[str, Any]]:
                 )
             if not kind or event["kind"] == kind:
                 yield event
-
-
-def _cut_torn_line(path: Path) -> None:
-    with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        tail = 1 << 16
-        while size:
-            start = max(0, size - tail)
-            file.seek(start)
-            block = file.read(size - start)
-            end = block.rfind(b"\n")
-            if end >= 0 or start == 0:
-                file.truncate(start + end + 1)
-                return
-            tail *= 2

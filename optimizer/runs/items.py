@@ -45,7 +45,10 @@ def run_item(run: RunFolder, identity: str) -> Item | None:
         UserError: the file is gone or no longer readable.
     """
     everything = run_items(run)
-    return next((item for item in (*everything, *_variants(run, everything)) if item.id == identity), None)
+    found = next((item for item in everything if item.id == identity), None)
+    if found is None and "@" in identity:
+        found = next((item for item in _variants(run, everything) if item.id == identity), None)
+    return found
 
 
 def run_splits(run: RunFolder) -> dict[str, list[Item]]:

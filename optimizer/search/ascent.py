@@ -153,6 +153,8 @@ class CoordinateAscent:
             self._model.observe(leader.id, self._scorer.scores(leader, dev))
             self._model.fit()
             outcome.incumbent = self._leader(outcome.candidates[0], outcome.candidates)
+            if outcome.incumbent is not leader:
+                self._tell_leader(outcome.incumbent)
 
     async def _begin(self, start: Candidate) -> None:
         """The seed on all of dev: everything is compared with it in the end."""
@@ -313,8 +315,8 @@ class CoordinateAscent:
         prior = self._learned()
         if self._whole:
             scores = {each.id: self._scorer.scores(each, self._climb.dev) for each in fit}
-            whole = [each for each in fit if self._scorer.tried(each, self._climb.dev) == len(self._climb.dev)] or [start]
-            return max(whole, key=lambda each: fmean(scores[each.id].values()))
+            whole = [each for each in fit if self._scorer.tried(each, self._climb.dev) == len(self._climb.dev)]
+            return max(whole, key=lambda each: fmean(scores[each.id].values())) if whole else start
         children = [each for each in candidates if self._model.parent(each.id) is not None]
         means = prior.means([self._model.evidence(each.id) for each in children])
         worth: dict[str, float] = {start.id: 0.0}

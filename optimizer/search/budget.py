@@ -125,10 +125,10 @@ def allowances(search: SearchSettings, ledger: Ledger, longer: int, reflection: 
             )
         )
     if search.budget_minutes:
-        began = time.monotonic()
+        began, before = time.monotonic(), ledger.counts["paid"]
 
         def minutes() -> float:
             return (time.monotonic() - began) / 60
 
-        found.append(Allowance(search.budget_minutes, minutes, lambda: minutes() / max(1, ledger.distinct)))
+        found.append(Allowance(search.budget_minutes, minutes, lambda: minutes() / max(1, ledger.counts["paid"] - before)))
     return found

@@ -83,7 +83,7 @@ class Evaluator:
     def cost_bound(self, candidate: Candidate, parent: Candidate, items: Sequence[Item]) -> int:
         """The most calls that evaluating can take, given what the parent's debates on the same items already asked."""
         have, personas = self.known(candidate), self.personas(candidate)
-        asked = [item for item in items if item.id not in have]
+        asked = [item for item in items if item.id not in have or have[item.id].failed]
         same = candidate.texts.get(SOURCE_SKEPTICISM) == parent.texts.get(SOURCE_SKEPTICISM)
         unchanged = [name for name in personas if same and candidate.texts[name] == parent.texts.get(name)]
         bases = {item.base for item in asked}

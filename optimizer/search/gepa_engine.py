@@ -28,6 +28,7 @@ from optimizer.search.objective import Objective
 from optimizer.search.reflection import reading_for
 
 _T = TypeVar("_T")
+_IDLE_ROUNDS = 4  # passes over train without a new call
 
 
 class GepaSearch:
@@ -53,6 +54,7 @@ class GepaSearch:
     ) -> None:
         self._evaluator, self._climb, self._settings, self._objective = evaluator, climb, settings, objective
         self._budget, self._events = budget, events
+        self._idle, self._last_spent = 0, -1
         self._watcher: Watcher = watcher or Silent()
 
     async def run(self, start: Candidate, components: Sequence[str]) -> SearchOutcome:
@@ -75,12 +77,25 @@ class GepaSearch:
             list(climb.dev),
             adapter=adapter,
             reflection_minibatch_size=min(self._settings.minibatch, len(climb.train)),
-            stop_callbacks=lambda state: not self._affords_iteration(start),
+            stop_callbacks=lambda state: self._ends(start, outcome),
             seed=climb.seed,
             logger=_Quiet(),
         )
         outcome.incumbent = adapter.candidate(result.best_candidate)
         return outcome
+
+    def _ends(self, start: Candidate, outcome: SearchOutcome) -> bool:
+        """Whether the next iteration is one too many: it cannot be paid, or for long none has asked anything new.
+
+        gepa passes over a minibatch that is all right; with nothing wrong on train it would do so for ever.
+        """
+        spent = self._budget.spent
+        self._idle = self._idle + 1 if spent == self._last_spent else 0
+        self._last_spent = spent
+        if self._idle > _IDLE_ROUNDS * len(self._climb.train):
+            outcome.stopped = "gepa asks nothing new: no mistake on train is left to reflect on"
+            return True
+        return not self._affords_iteration(start)
 
     def _affords_iteration(self, start: Candidate) -> bool:
         """Parent and child on a minibatch, a reflection, and the child on all of dev."""

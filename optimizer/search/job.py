@@ -16,10 +16,12 @@ from optimizer.data.item import Item, items_hash
 from optimizer.data.passages import load_passages
 from optimizer.data.splits import Splits, split_items
 from optimizer.debate.conditions import CONDITIONS, Conditions, open_conditions, passages_path
+from optimizer.debate.evidence import check_context
 from optimizer.debate.executor import DebateExecutor
-from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel
+from optimizer.debate.panel import offline_panel, open_panel, panel_record, plan_panel, smallest_context
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.voices import REFLECTION
+from optimizer.errors import UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
@@ -39,7 +41,7 @@ from optimizer.search.keeping import Keeping
 from optimizer.search.objective import ObjectiveScorer, check_objective, confusion, objective_for
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
-from optimizer.search.reflection import MOST_READ_TOKENS
+from optimizer.search.reflection import MOST_READ_TOKENS, program_hash
 
 if TYPE_CHECKING:
     from optimizer.search.study import StudyMirror
@@ -87,6 +89,7 @@ async def prepare(settings: Settings) -> OptimizeJob:
     check_objective(settings.search, (*splits.dev, *splits.test))
     everything = (*splits.train, *splits.dev, *splits.test)
     serving = await plan_panel(settings, library.personas, everything)
+    _refuse_pieces(settings, everything, serving)
     seed = Candidate(library.seeds)
     with ResponseCache(cache_path(settings)) as cache:
         cached = await count_cached(offline_panel(settings, serving, cache), seed, everything)
@@ -95,6 +98,15 @@ async def prepare(settings: Settings) -> OptimizeJob:
     plan = replace(plan, notes=(*library.notes, *notes))
     resolved = _resolved(settings, protocol, library, components, data, splits, serving)
     return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
+
+
+def _refuse_pieces(settings: Settings, items: Sequence[Item], serving: ServingPlan) -> None:
+    """Raise where evidence would be judged in pieces: a debate then takes more calls than budget and record account for."""
+    if settings.protocol.long_evidence == "chunk" and (long := check_context(items, smallest_context(serving), "chunk")):
+        raise UserError(
+            f"{len(long)} items have evidence that does not fit the context ({long[0]!r} is one), and a search cannot judge in "
+            "pieces; take --set protocol.long_evidence=select, or a model with a longer context"
+        )
 
 
 def _with_conditions(
@@ -115,7 +127,8 @@ def _with_conditions(
                     f"{passages_path(settings)} has no passages, so the sentence is tried on the evidence alone; "
                     "with passages.jsonl beside the items it is tried under false and true passages"
                 )
-    found = open_conditions(settings, names, items, personas, protocol) if names else None
+    found = _covering(settings, names, items, personas, protocol, notes)
+    names = names if found is not None else ()
     budget = search.budget if found is None or "budget" in search.model_fields_set else search.budget * len(names)
     search = search.model_copy(update={"conditions": names, "budget": budget})
     if found is not None:
@@ -127,6 +140,30 @@ def _with_conditions(
         if left_out:
             notes.append(f"{left_out} of {len(items)} items have no such passages and are left out")
     return settings.model_copy(update={"search": search}), found, notes
+
+
+def _covering(
+    settings: Settings,
+    names: tuple[str, ...],
+    items: Sequence[Item],
+    personas: Sequence[str],
+    protocol: Protocol,
+    notes: list[str],
+) -> Conditions | None:
+    """The conditions of these names; where they were not asked for and the passages are not of these items, none and a note.
+
+    Raises:
+        UserError: they were asked for, and no item has the passages.
+    """
+    if not names:
+        return None
+    try:
+        return open_conditions(settings, names, items, personas, protocol)
+    except UserError as error:
+        if settings.search.conditions != ("auto",):
+            raise
+        notes.append(f"the sentence is tried on the evidence alone: {error}")
+        return None
 
 
 def _splits(settings: Settings, items: Sequence[Item], conditions: Conditions | None) -> Splits:
@@ -211,6 +248,7 @@ async def _search(
         )
         try:
             outcome = await ascent.run(job.seed, job.components)
+            await reflection.settle()
         finally:
             reflection.drop()
     if mirror is not None:
@@ -274,6 +312,9 @@ def _resolved(
         "alternatives": {name: {a.name: a.text for a in library.alternatives.get(name, ())} for name in components},
         "protocol": protocol.model_dump(),
         "search": settings.search.model_dump(),
+        **(
+            {"reflection_program": program_hash(settings.search.reflection_program)} if settings.search.reflection_program else {}
+        ),
         "model": panel_record(settings, serving),
         "in_flight": in_flight(settings, serving),
     }
@@ -308,6 +349,7 @@ def _write_result(
     opened_often = ""
     if result.verdict != "unchanged":
         register, test_set = SealRegister(run.path.parent), items_hash(job.splits.test)
+        decided = result.objective
         register.enter(
             Contrast(
                 test_set=test_set,
@@ -315,8 +357,8 @@ def _write_result(
                 baseline=job.seed.id,
                 challenger=outcome.incumbent.id,
                 items=result.difference.items,
-                difference=result.difference.difference,
-                p=result.difference.p,
+                difference=result.difference.difference if decided is None else decided.gain,
+                p=result.difference.p if decided is None else decided.p,
             )
         )
         opened_often = often_opened(register, test_set)

@@ -62,7 +62,10 @@ async def judge_items(
     watcher.phase("judging")
     partial_path = target.with_name(target.name + ".partial")
     ledger = Ledger()
-    watcher.begin(ledger, len(items) * (protocol.calls(len(texts) - 1) + ("reason" not in protocol.fields)))
+    watcher.begin(
+        ledger,
+        len(items) * (protocol.calls(sum(name != SOURCE_SKEPTICISM for name in texts)) + ("reason" not in protocol.fields)),
+    )
     with partial_path.open("w", encoding="utf-8", newline="\n") as file:
         async with open_panel(settings, planned, ledger, cache_folder() / "server.log", watcher.note) as executor:
 

@@ -62,7 +62,7 @@ class Objective:
         if item.shown is not None:
             return self.gained * right if is_false(item.shown.condition) else 1 - self.kept * (1 - right)
         if right == 1.0:
-            return self.right[item.label]
+            return self.right.get(item.label, 1.0)  # a label that only train has
         return self.abstained if debate.decision is None else self.wrong
 
 

@@ -169,4 +169,4 @@ async def count_cached(offline: DebateExecutor, seed: Candidate, items: Sequence
             await offline.debate(DebateJob(item, seed.id, seed.texts))
         except NotCached:
             continue
-    return offline.client.ledger.counts["hits"]
+    return offline.client.ledger.distinct

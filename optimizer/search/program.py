@@ -171,8 +171,9 @@ def language_model(client: ChatClient, engine: ClientEngine | None = None, token
     """
     if engine is None:
         engine = ClientEngine(client, CallTag("reflection"), loop=asyncio.get_running_loop())
+    name = f"panel:{client.endpoint.model}".replace("/", ":")  # a bare name could be one that dspy has rules for
     return dspy.LM(
-        client.endpoint.model.replace("/", ":"), engine=engine, async_engine=_AsyncEngine(engine), cache=False, num_retries=0,
+        name, engine=engine, async_engine=_AsyncEngine(engine), cache=False, num_retries=0,
         temperature=_TEMPERATURE, max_tokens=tokens, top_p=_TOP_P, seed=sample,
     )  # fmt: skip
 

@@ -126,14 +126,14 @@ class Reflection:
     def price(self, context: Context) -> int:
         if self._key(context) in self._ahead:
             return 0
-        return self.settings.ahead + self.evaluator.cost_bound(context.parent, context.parent, self.train)
+        return self._at_once + self.evaluator.cost_bound(context.parent, context.parent, self.train)
 
     async def propose(self, context: Context) -> Proposed:
         parent, origin = context.parent, f"{self.kind}:{context.sample + 1}"
         waiting = self._ahead.pop(self._key(context), None)
         if waiting is not None:
             return await self._result(waiting, context, origin)
-        self.drop()
+        await self.settle()
         if not self.budget.affords(self.price(context)):
             raise BudgetSpent
         debates = await self.evaluator.evaluate(parent, self.train)
@@ -145,13 +145,24 @@ class Reflection:
         client = executor.voice(REFLECTION).client
         reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, self.settings.token_cap)
         first = self._ask(client, reading, context, context.sample)
-        for sample in range(context.sample + 1, context.sample + self.settings.ahead):
+        for sample in range(context.sample + 1, context.sample + self._at_once):
             self._ahead[parent.id, component, sample] = self._ask(client, reading, context, sample)
-        self.budget.charge(self.settings.ahead)
+        self.budget.charge(self._at_once)
         return await self._result(first, context, origin)
 
+    @property
+    def _at_once(self) -> int:
+        """Other schedules take turns between components, and limits in tokens or dollars cannot wait for what is under way."""
+        limited = self.settings.budget_tokens or self.settings.budget_usd
+        return self.settings.ahead if self.settings.schedule == "sequential" and not limited else 1
+
+    async def settle(self) -> None:
+        """Wait for what was asked and is not used any more: whether it is counted must not depend on when it ends."""
+        await asyncio.gather(*self._ahead.values(), return_exceptions=True)
+        self._ahead.clear()
+
     def drop(self) -> None:
-        """Give up what was asked and not used."""
+        """Give up what is under way; for a search that is broken off."""
         for task in self._ahead.values():
             task.cancel()
         self._ahead.clear()

@@ -5,13 +5,16 @@ Here is what it reads and what is taken of its reply; `program.py` is the dspy p
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from optimizer.debate.json_answers import field, find_objects
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.render import display_name
+from optimizer.errors import UserError
 from optimizer.models.catalogue import catalogue
 from optimizer.models.client import ChatClient
 from optimizer.prompts.library import SOURCE_SKEPTICISM
@@ -62,6 +65,14 @@ def read_instruction(text: str, finish_reason: str) -> Reflected:
         return Reflected(problem="the reply has no instruction in it" if text.strip() else "the reply is empty")
     instruction = given[-1].strip()
     return Reflected(instruction) if instruction else Reflected(problem="the instruction is empty")
+
+
+def program_hash(path: str) -> str:
+    """A hash of a compiled program's file. Raises UserError where there is no such file."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise UserError(f"search.reflection_program: {path} cannot be read ({error.strerror})") from error
 
 
 def reading_for(

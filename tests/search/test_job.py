@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,29 @@ def test_reflections_asked_ahead_give_the_same_run_whatever_the_timing(server: S
     origins = [row["origin"] for row in results[0]["candidates"]]
     assert sum(origin.startswith("reflection") for origin in origins) >= 4
     assert results[0] == results[1]
+
+
+def test_evidence_that_would_be_judged_in_pieces_is_refused_before_a_call(
+    server: Scripted, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A debate of pieces takes more calls than budget and record account for."""
+    monkeypatch.setattr("optimizer.search.job.smallest_context", lambda plan: 1_100)
+    monkeypatch.setattr("optimizer.debate.panel.smallest_context", lambda plan: 1_100)
+    write_items(data / "long.jsonl", [replace(item, evidence=("It is so. " * 100,)) for item in make_items(80)])
+    chosen = settings(server, data, **{"protocol.long_evidence": "chunk"})
+    long = chosen.model_copy(update={"data": str(data / "long.jsonl")})
+    with pytest.raises(UserError, match=r"a search cannot judge in pieces; take --set protocol\.long_evidence=select"):
+        asyncio.run(prepare(long))
+
+
+def test_gepa_ends_where_there_is_no_mistake_left_to_reflect_on(server: Scripted, data: Path) -> None:
+    def always_right(body: dict[str, Any]) -> Any:
+        text = body["messages"][-1]["content"]
+        return answer("yes" if " true." in text else "no") if "Claim:" in text else answer("yes")
+
+    server.script = always_right
+    flags = {"search.schedule": "gepa", "persona": "expert", "search.budget": 5000}
+    assert go(settings(server, data, **flags)).summary()["result"]["stopped"].startswith("gepa asks nothing new")
 
 
 def test_a_budget_that_buys_no_search_is_refused_before_a_call(server: Scripted, data: Path) -> None:
