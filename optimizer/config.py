@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 ENVIRONMENT_PREFIX = "OPTIMIZER_"
 _OTHER_VARIABLES = frozenset({"OPTIMIZER_API_KEY"})
 AnswerField = Literal["verdict", "confidence", "reason"]
-Aggregator = Literal["rule", "majority", "confidence", "last_speaker"]
+Aggregator = Literal["rule", "majority", "confidence", "last_speaker", "ballot"]
 Ties = Literal["none", "lowest_index"]
 DEFAULT_FILE = Path("optimizer.toml")
 
@@ -152,13 +152,17 @@ class ProtocolSettings(Strict):
         fields: the fields of an answer, in the order in which the model writes them; without "reason" none is asked for.
         reason_words: the length asked for.
         shared: which fields of an answer the others read.
+        contribution: "answer" is one's own; "draft" has the first speaker propose the group's answer, and later ones improve it
+            or agree.
         turns: "simultaneous" speakers of a round hear the rounds before; "sequential" ones also who spoke before them in it.
         speaking_order: "fixed" is the library's; "random" is drawn for each item from `order_seed`, and kept in all rounds.
         visibility: "all" that was shared; "others_verdicts" hides one's own turns and everything but verdicts; "none"; or
             "blind_last", where the last round hears nothing.
         labels: "binary", or "ternary" with `unsure` as a third answer, which is no vote.
         aggregator: "rule" is majority, else the Skeptic's veto, else nothing; "majority" alone; "confidence" weighs votes by
-            it; "last_speaker" takes the vote of who spoke last.
+            it; "last_speaker" takes the vote of who spoke last; "ballot" has all vote secretly among the different answers of
+            a round, where there are several. The most votes end the debate; a tie goes on to the next round.
+        vote_from: aggregator ballot: no ballot before this round.
         ties: what becomes of a panel without a decision: "none"; or "lowest_index", the answer with most votes, among several
             that of who spoke first.
         reprompt: ask once more, at temperature 0 and for the answer alone, where an answer cannot be read.
@@ -180,6 +184,7 @@ class ProtocolSettings(Strict):
     fields: tuple[AnswerField, ...] = ("verdict", "confidence")
     reason_words: int = Field(default=15, ge=1)
     shared: tuple[AnswerField, ...] = ("verdict",)
+    contribution: Literal["answer", "draft"] = "answer"
     turns: Literal["simultaneous", "sequential"] = "simultaneous"
     speaking_order: Literal["fixed", "random"] = "fixed"
     order_seed: int = 0
@@ -187,6 +192,7 @@ class ProtocolSettings(Strict):
     labels: Literal["binary", "ternary"] = "binary"
     unsure: str = Field(default="unsure", min_length=1)
     aggregator: Aggregator = "rule"
+    vote_from: int = Field(default=1, ge=1, le=5)
     ties: Ties = "none"
     reprompt: bool = False
     early_stop: bool = False
@@ -207,6 +213,8 @@ class ProtocolSettings(Strict):
             raise ValueError(f"the words for the labels must differ but are {', '.join(map(repr, words))}")
         if self.aggregator == "confidence" and "confidence" not in self.fields:
             raise ValueError("aggregator confidence needs confidence among the fields of an answer")
+        if self.aggregator == "ballot" and self.vote_from > self.rounds:
+            raise ValueError(f"vote_from is {self.vote_from}, but there are only {self.rounds} rounds")
         return self
 
 
@@ -222,6 +230,7 @@ class MisinformationSettings(Strict):
         consensus_end: "agreement" ends the discussion, for consensus, after the first turn from `consensus_from` on in
             which all hold the same answer; "never" goes through all turns.
         max_words: the length of a contribution that is asked for.
+        max_tokens: where contributions and answers are cut off; 0 leaves room for max_words and the answer.
         answer_position: whether a contribution ends with its answer, or begins with it.
         temperature, top_p: of debates and of the samples that are compared with them (mSC).
         single_temperature: of the model alone.
@@ -244,6 +253,7 @@ class MisinformationSettings(Strict):
     consensus_end: Literal["agreement", "never"] = "agreement"
     consensus_from: int = Field(default=3, ge=1)
     max_words: int = Field(default=20, ge=1)
+    max_tokens: int = Field(default=0, ge=0)
     answer_position: Literal["last", "first"] = "last"
     temperature: float = Field(default=1.0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)

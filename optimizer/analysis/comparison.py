@@ -271,8 +271,8 @@ def _recalls(scores: Mapping[str, float], items: Mapping[str, Item], clusters: M
 
 
 def _mean_tokens(debates: Sequence[Debate], tokens: Mapping[str, int]) -> float:
-    counted = [debate for debate in debates if debate.turns and all(key in tokens for turn in debate.turns for key in turn.keys)]
-    totals = [sum(tokens[key] for turn in debate.turns for key in turn.keys) for debate in counted]
+    counted = [debate for debate in debates if debate.turns and all(key in tokens for key in debate.keys)]
+    totals = [sum(tokens[key] for key in debate.keys) for debate in counted]
     return sum(totals) / len(totals) if totals else float("nan")
 
 

@@ -60,9 +60,11 @@ def command(
             say(f"{source.shown.condition}, read by {', '.join(map(display_name, source.shown.to))}: {source.shown.passage}")
         say()
     for number in range(1, debate.last_round + 1):
-        say(f"Round {number}")
-        for turn in debate.turns:
-            if turn.round == number:
+        for title, turns in ((f"Round {number}", debate.turns), (f"Secret votes after round {number}", debate.ballots)):
+            now = [turn for turn in turns if turn.round == number]
+            if now:
+                say(title)
+            for turn in now:
                 say(f"  {display_name(turn.persona)}: {turn.verdict.label or turn.verdict.outcome}   | {turn.text.strip()}")
     say(f"Decision: {debate.decision or 'none'} ({debate.rule}), candidate {debate.candidate}")
 

@@ -25,7 +25,8 @@ def decide(verdicts: Mapping[str, Verdict], aggregator: Aggregator = "rule", tie
             wins, among several the one whose first voter spoke first.
 
     Returns:
-        A label or a question's answer, and majority, veto, confidence, last speaker or lowest index; or None and abstain.
+        A label or a question's answer, and majority, veto, confidence, last speaker, most votes or lowest index; or None and
+        abstain.
     """
     decision = _AGGREGATORS[aggregator](verdicts)
     return _lowest_index(verdicts) if decision[0] is None and ties == "lowest_index" else decision
@@ -68,6 +69,13 @@ def _last_speaker(verdicts: Mapping[str, Verdict]) -> Decision:
     return (None, "abstain") if vote is None else (vote, "last speaker")
 
 
+def _most_votes(verdicts: Mapping[str, Verdict]) -> Decision:
+    """The answer with most votes; none where two have as many."""
+    votes = _votes(verdicts)
+    leaders = [answer for answer, count in votes.items() if count == max(votes.values())]
+    return (leaders[0], "most votes") if len(leaders) == 1 else (None, "abstain")
+
+
 def _lowest_index(verdicts: Mapping[str, Verdict]) -> Decision:
     votes = _votes(verdicts)
     return (max(votes, key=lambda answer: votes[answer]), "lowest index") if votes else (None, "abstain")
@@ -83,4 +91,5 @@ _AGGREGATORS: Mapping[Aggregator, Callable[[Mapping[str, Verdict]], Decision]] =
     "majority": _majority,
     "confidence": _confidence,
     "last_speaker": _last_speaker,
+    "ballot": _most_votes,
 }

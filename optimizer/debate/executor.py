@@ -18,10 +18,10 @@ from optimizer.debate.evidence import chunks, fits, select_sentences
 from optimizer.debate.extract import read_question
 from optimizer.debate.parse import parse_answer
 from optimizer.debate.policy import Policy, decide_turns
-from optimizer.debate.protocol import Protocol
+from optimizer.debate.protocol import Protocol, ballot_order
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.render import render_again, render_turn
-from optimizer.debate.verdict import Outcome, Verdict
+from optimizer.debate.verdict import Answer, Outcome, Verdict
 from optimizer.debate.voices import Voice
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest
 from optimizer.models.client import ChatClient
@@ -29,6 +29,7 @@ from optimizer.models.transport import CallFailed
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 
 T = TypeVar("T")
+_OFF_BALLOT = Verdict(Outcome.UNPARSED, detail="not on the ballot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,41 +116,66 @@ class DebateExecutor:
         protocol = self.protocol
         personas = protocol.order([name for name in job.texts if name != SOURCE_SKEPTICISM], job.item.base)
         turns: list[Turn] = []
+        ballots: list[Turn] = []
+        voting = protocol.aggregator == "ballot" and self._policy is None
         try:
             for number in range(1, protocol.rounds + 1):
                 await self._round(job, personas, number, turns, purpose)
+                if voting and number >= protocol.vote_from and await self._ballot(job, personas, number, turns, ballots, purpose):
+                    break
                 if protocol.early_stop and unanimous(turns, number):
                     break
         except CallFailed as failure:
-            return Debate(job.item.id, job.candidate, job.sample, tuple(turns), failure=str(failure) or "no answer")
-        last = {turn.persona: turn.verdict for turn in turns if turn.round == number}
+            reason = str(failure) or "no answer"
+            return Debate(job.item.id, job.candidate, job.sample, tuple(turns), failure=reason, ballots=tuple(ballots))
         if self._policy is None:
-            decision, rule = decide(last, protocol.aggregator, protocol.ties)
+            decision, rule = decide(_deciding(turns, ballots, number), protocol.aggregator, protocol.ties)
         else:
             decision, rule = decide_turns(self._policy, turns)
-        return Debate(job.item.id, job.candidate, job.sample, tuple(turns), decision, rule)
+        return Debate(job.item.id, job.candidate, job.sample, tuple(turns), decision, rule, ballots=tuple(ballots))
 
     async def _round(self, job: DebateJob, personas: Sequence[str], number: int, turns: list[Turn], purpose: str) -> None:
         """Let everybody speak once, and add the turns in the speaking order."""
-
-        async def speak(persona: str, heard: Sequence[Turn]) -> Turn:
-            voice, protocol = self.voice(persona), self.protocol
-            transcript = protocol.heard(heard, persona, number)
-            messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript)
-            sampling = voice.sampling(protocol.sampling(job.sample, job.item))
-            request = ChatRequest(messages, sampling, protocol.schema_for(job.item), job.sample)
-            # Variants of an item go to the same replica, which has what they share in its prefix cache.
-            tag = CallTag(purpose, job.candidate, job.item.base, persona, number)
-            return await ask_turn(voice.client, request, tag, job.item, protocol)
-
         before = tuple(turns)
         if self.protocol.turns == "sequential":
             for persona in personas:
-                turns.append(await speak(persona, tuple(turns)))
-        elif self.client.endpoint.slots:
-            turns += [await speak(persona, before) for persona in personas]
+                turns.append(await self._speak(job, persona, number, purpose, tuple(turns)))
         else:
-            turns += await bounded([partial(speak, persona, before) for persona in personas], len(personas))
+            turns += await self._together([partial(self._speak, job, persona, number, purpose, before) for persona in personas])
+
+    async def _ballot(
+        self, job: DebateJob, personas: Sequence[str], number: int, turns: Sequence[Turn], ballots: list[Turn], purpose: str
+    ) -> bool:
+        """Have all vote among the different answers of a round, where there are several; whether there is a decision."""
+        votes = [turn.verdict.vote for turn in turns if turn.round == number]
+        answers = ballot_order([vote for vote in votes if vote is not None], job.item.base)
+        if len(answers) > 1:
+            cast = await self._together([partial(self._speak, job, name, number, purpose, turns, answers) for name in personas])
+            ballots += [turn if turn.verdict.vote in answers else replace(turn, verdict=_OFF_BALLOT) for turn in cast]
+        return decide(_deciding(turns, ballots, number), "ballot")[0] is not None
+
+    async def _speak(
+        self, job: DebateJob, persona: str, number: int, purpose: str, heard: Sequence[Turn], ballot: Sequence[Answer] = ()
+    ) -> Turn:
+        """One persona's turn in a round, or its vote after it."""
+        voice, protocol = self.voice(persona), self.protocol
+        transcript = protocol.heard(heard, persona, number, voting=bool(ballot))
+        messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript, ballot)
+        sampling = voice.sampling(protocol.sampling(job.sample, job.item))
+        request = ChatRequest(messages, sampling, protocol.schema_for(job.item), job.sample)
+        # Variants of an item go to the same replica, which has what they share in its prefix cache.
+        tag = CallTag(purpose, job.candidate, job.item.base, persona, number)
+        return await ask_turn(voice.client, request, tag, job.item, protocol)
+
+    async def _together(self, calls: Sequence[Callable[[], Awaitable[Turn]]]) -> list[Turn]:
+        """Calls that do not depend on each other: at once, or one by one where a slot's prefix cache is to serve them all."""
+        return await bounded(calls, 1 if self.client.endpoint.slots else len(calls))
+
+
+def _deciding(turns: Sequence[Turn], ballots: Sequence[Turn], number: int) -> dict[str, Verdict]:
+    """The verdicts that decide after a round: the votes, where any were cast, else the answers."""
+    cast = [turn for turn in ballots if turn.round == number]
+    return {turn.persona: turn.verdict for turn in cast or turns if turn.round == number}
 
 
 def unanimous(turns: Sequence[Turn], number: int) -> bool:

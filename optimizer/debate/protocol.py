@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from optimizer.config import ProtocolSettings
 from optimizer.data.item import LETTERS, Item, Label, Task
 from optimizer.debate.records import Turn
+from optimizer.debate.verdict import Answer
 from optimizer.models.chat import Sampling
 
 _TOKENS_OF_ANSWER, _TOKENS_A_WORD = 40, 4  # JSON around the fields, and what a long English word may take
 _TOKENS_WITH_ROOM = 512  # of what every call has room for beside evidence and claim, those of answer and reasons
+
+
+def ballot_order(answers: Iterable[Answer], item: str) -> list[Answer]:
+    """Different answers in an order that tells nothing of who gave them, and is no order of the alphabet either."""
+    return sorted(set(answers), key=lambda answer: hashlib.sha256(f"ballot\n{item}\n{answer}".encode()).digest())
 
 
 class Protocol(ProtocolSettings):
@@ -110,8 +116,9 @@ class Protocol(ProtocolSettings):
         return max(0, answer + heard - _TOKENS_WITH_ROOM)
 
     def answers(self, personas: int) -> int:
-        """How many answers one debate has at the most."""
-        return self.rounds * personas
+        """How many answers one debate has at the most, secret votes included."""
+        ballots = self.rounds - self.vote_from + 1 if self.aggregator == "ballot" else 0
+        return (self.rounds + ballots) * personas
 
     def calls(self, personas: int) -> int:
         """How many calls one debate takes at the most."""
@@ -128,14 +135,14 @@ class Protocol(ProtocolSettings):
             return tuple(personas)
         return tuple(sorted(personas, key=lambda name: hashlib.sha256(f"{self.order_seed}\n{item}\n{name}".encode()).digest()))
 
-    def heard(self, turns: Sequence[Turn], persona: str, number: int) -> tuple[Turn, ...]:
-        """Which of the turns so far a persona reads before it speaks in round `number`."""
-        if self.visibility == "none" or (self.visibility == "blind_last" and number == self.rounds):
+    def heard(self, turns: Sequence[Turn], persona: str, number: int, voting: bool = False) -> tuple[Turn, ...]:
+        """Which of the turns so far a persona reads before it speaks in round `number`, or votes after it."""
+        if self.visibility == "none" or (self.visibility == "blind_last" and number == self.rounds and not voting):
             return ()
         return tuple(
             turn
             for turn in turns
-            if (turn.round < number or self.turns == "sequential")
+            if (turn.round < number or self.turns == "sequential" or voting)
             and (turn.persona != persona or self.visibility != "others_verdicts")
         )
 

@@ -42,6 +42,7 @@ class Turn:
 class Debate:
     """One item judged by one panel under one seed.
 
+    `ballots` are the secret votes that followed a round, where the panel held any; nobody hears of them.
     `decision` is a label, or the canonical answer to a question; None where there was none. `rule` says which rule decided.
     `failure` is set when a call got no answer: such a debate is missing, is owed on resume, and is never scored.
     """
@@ -53,6 +54,12 @@ class Debate:
     decision: Answer | None = None
     rule: str = ""
     failure: str = ""
+    ballots: tuple[Turn, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The identities of the calls that it took."""
+        return tuple(key for turn in (*self.turns, *self.ballots) for key in turn.keys)
 
     @property
     def failed(self) -> bool:

@@ -7,24 +7,35 @@ personas stands before the text of each of them, so that what all share stays th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from optimizer.data.item import Item, Label, Task
+from optimizer.data.item import LETTERS, Item, Label, Task
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Turn
-from optimizer.debate.verdict import Outcome
+from optimizer.debate.verdict import Answer, Outcome
 from optimizer.models.chat import ChatRequest, Message, Sampling
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 
+DRAFT_FIRST = "You speak first: propose a draft of the group's answer."
+DRAFT_LATER = (
+    "The last agent's contribution above is the current draft of the group's answer. "
+    "Improve it where it is wrong or incomplete, or agree with it."
+)
+VOTE = "Vote for the one that is right. Your vote is secret."
 _FENCE = '"'
 _TOKENS_AGAIN = 64
 
 
 def render_turn(
-    item: Item, protocol: Protocol, texts: Mapping[str, str], persona: str, transcript: Iterable[Turn] = ()
+    item: Item,
+    protocol: Protocol,
+    texts: Mapping[str, str],
+    persona: str,
+    transcript: Iterable[Turn] = (),
+    ballot: Sequence[Answer] = (),
 ) -> tuple[Message, ...]:
-    """The messages of one turn.
+    """The messages of one turn, or of a secret vote.
 
     Args:
         item: evidence and claim, or a question with its choices and with evidence, where it has some.
@@ -32,6 +43,7 @@ def render_turn(
         texts: the candidate's text for each component.
         persona: who speaks; empty for a judge alone, who gets no persona, no source skepticism and no transcript.
         transcript: the turns that this persona has read.
+        ballot: the answers to vote among; empty for a turn.
     """
     fence = delimiter(item)
     parts = [f"{name}:\n{fence}\n{text}\n{fence}" for name, text in named_parts(item).items()]
@@ -47,8 +59,22 @@ def render_turn(
         system = f"{system}\n\n{instruction}".strip()
     elif instruction:
         parts.append(instruction)
+    if ballot:
+        listed = "\n".join(answer_words(answer, item, protocol) for answer in ballot)
+        parts.append(f"These final answers were given:\n{listed}\n{VOTE}")
+    elif persona and protocol.contribution == "draft":
+        parts.append(DRAFT_LATER if heard else DRAFT_FIRST)
     parts.append(protocol.question_for(item))
     return Message("system", system), Message("user", "\n\n".join(parts))
+
+
+def answer_words(answer: Answer, item: Item, protocol: Protocol) -> str:
+    """A canonical answer in the words that a panel uses."""
+    if item.task is Task.CLAIM:
+        return protocol.word_of[Label(answer)]
+    if item.task is Task.CHOICE and answer in LETTERS[: len(item.choices)]:
+        return f"{answer}. {item.choices[LETTERS.index(answer)]}"
+    return str(answer)
 
 
 def render_claim_alone(item: Item, protocol: Protocol) -> tuple[Message, ...]:

@@ -14,6 +14,7 @@ from optimizer.debate.extract import Extracted, Status, extract
 from optimizer.debate.extract import is_right as question_is_right
 from optimizer.debate.parse import parse_answer
 from optimizer.debate.protocol import Protocol
+from optimizer.debate.render import answer_words
 from optimizer.debate.verdict import Outcome
 
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?![\w]|[.,]\d)")
@@ -37,15 +38,6 @@ def is_right(found: Extracted, item: Item) -> bool:
     if item.task is Task.CLAIM:
         return item.label is not None and found.answer == item.label.value
     return question_is_right(found.answer, item)
-
-
-def shown(answer: str, item: Item, protocol: Protocol) -> str:
-    """A canonical answer in the words that agents use."""
-    if item.task is Task.CLAIM:
-        return protocol.word_of[Label(answer)]
-    if item.task is Task.CHOICE and answer in LETTERS[: len(item.choices)]:
-        return f"{answer}. {item.choices[LETTERS.index(answer)]}"
-    return answer
 
 
 def intended(passage: Passage, item: Item) -> str:
@@ -96,7 +88,7 @@ def read_vote(text: str, options: Sequence[str], item: Item, protocol: Protocol)
         options: canonical answers in the order in which they were numbered, from 1.
     """
     for number, option in enumerate(options, 1):
-        line = f"{number}. {shown(option, item, protocol)}"
+        line = f"{number}. {answer_words(option, item, protocol)}"
         if text.strip().strip("*` ").casefold() == line.casefold():
             return Extracted(Status.PARSED, option)
     numbers = {int(match) for match in _NUMBER.findall(text)}

@@ -30,7 +30,7 @@ class Place:
 
 def answer_tokens(settings: MisinformationSettings) -> int:
     """The longest contribution in tokens."""
-    return _TOKENS_OF_ANSWER + _TOKENS_A_WORD * settings.max_words
+    return settings.max_tokens or _TOKENS_OF_ANSWER + _TOKENS_A_WORD * settings.max_words
 
 
 class Asker:
@@ -62,7 +62,7 @@ class Asker:
     @property
     def short(self) -> Sampling:
         """Of final answers and votes."""
-        return replace(self.sampling, max_tokens=_TOKENS_OF_ANSWER)
+        return replace(self.sampling, max_tokens=min(_TOKENS_OF_ANSWER, answer_tokens(self.settings)))
 
     async def ask(
         self,

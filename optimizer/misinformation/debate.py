@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 from optimizer.debate.extract import Extracted, Status
+from optimizer.debate.protocol import ballot_order
 from optimizer.misinformation.answers import read_vote
 from optimizer.misinformation.arms import Mitigation
 from optimizer.misinformation.asking import Asker, Place
@@ -111,8 +111,3 @@ class Discussion:
 def _discussion(said: Iterable[Utterance]) -> list[Utterance]:
     """What a speaker has heard: contributions and remarks, as they were made."""
     return [each for each in said if each.role in (Role.DRAFT, Role.REMARK) and not each.again]
-
-
-def ballot_order(answers: Sequence[str], item: str) -> list[str]:
-    """The answers in an order that tells nothing of who gave them, and is no order of the alphabet either."""
-    return sorted(answers, key=lambda answer: hashlib.sha256(f"ballot\n{item}\n{answer}".encode()).digest())

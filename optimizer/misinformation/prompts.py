@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from optimizer.data.item import LETTERS, Item, Task
 from optimizer.debate.protocol import Protocol
-from optimizer.debate.render import delimiter, display_name, read_about
-from optimizer.misinformation.answers import shown
+from optimizer.debate.render import DRAFT_FIRST, DRAFT_LATER, VOTE, answer_words, delimiter, display_name, read_about
 from optimizer.misinformation.records import Utterance
 from optimizer.models.chat import Message
 
@@ -64,13 +63,7 @@ class Script:
 
     def draft(self, agent: Agent, heard: Sequence[Utterance]) -> tuple[Message, ...]:
         """The next contribution: the first proposes a draft, later ones improve it or agree."""
-        if heard:
-            role = (
-                "The last agent's contribution above is the current draft of the group's answer. "
-                "Improve it where it is wrong or incomplete, or agree with it."
-            )
-        else:
-            role = "You speak first: propose a draft of the group's answer."
+        role = DRAFT_LATER if heard else DRAFT_FIRST
         return self._messages(agent, heard, f"{self._question} {role} {self._reasoned}")
 
     def final(self, agent: Agent, heard: Sequence[Utterance]) -> tuple[Message, ...]:
@@ -81,12 +74,12 @@ class Script:
 
     def vote(self, agent: Agent, heard: Sequence[Utterance], options: Sequence[str]) -> tuple[Message, ...]:
         """An anonymous vote among numbered answers."""
-        listed = "\n".join(f"{number}. {shown(option, self.item, self.protocol)}" for number, option in enumerate(options, 1))
+        words = [answer_words(option, self.item, self.protocol) for option in options]
+        listed = "\n".join(f"{number}. {each}" for number, each in enumerate(words, 1))
         return self._messages(
             agent,
             heard,
-            f"{self._question} These final answers were given:\n{listed}\n"
-            "Vote for the one that is right. Your vote is secret. Write its number alone.",
+            f"{self._question} These final answers were given:\n{listed}\n{VOTE} Write its number alone.",
         )
 
     def verify(self, heard: Sequence[Utterance]) -> tuple[Message, ...]:

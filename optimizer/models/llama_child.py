@@ -26,6 +26,8 @@ def main() -> None:
     parameters.n_ctx = settings["context"]
     parameters.kv_unified = True
     parameters.cache_ram_mib = settings["prompt_cache_mib"]
+    # With it, a prompt whose beginning lies in the RAM cache is mostly computed again when several slots are in use.
+    parameters.cache_idle_slots = False
     parameters.ui = False
     server = xllamacpp.Server(parameters)
     sys.stderr.write(f"serving {settings['path']} on {server.listening_address}\n")

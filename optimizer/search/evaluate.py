@@ -54,7 +54,7 @@ class Evaluator:
             if earlier is None:
                 jobs.append(DebateJob(item, candidate.id, candidate.texts))
                 continue
-            for key in (key for turn in earlier.turns for key in turn.keys):
+            for key in earlier.keys:
                 self.executor.client.ledger.touch(key)
             known[item.id] = earlier
             self._watcher.debate_done(earlier)

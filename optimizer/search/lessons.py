@@ -27,6 +27,7 @@ _RULES = {
     "majority": "The majority decides",
     "confidence": "Votes weighted by confidence decide",
     "last_speaker": "Who speaks last decides",
+    "ballot": "Where answers differ after a round, a secret vote among them decides",
 }
 
 

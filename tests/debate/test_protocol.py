@@ -139,6 +139,10 @@ LOST = Verdict(Outcome.UNPARSED, detail="none")
         ("last_speaker", (N, N, G), (Label.GROUNDED, "last speaker")),
         ("last_speaker", (N, N, LOST), (None, "abstain")),
         ("last_speaker", (), (None, "abstain")),
+        ("ballot", (N, G, G), (Label.GROUNDED, "most votes")),
+        ("ballot", (N, LOST, LOST), (Label.NOT_GROUNDED, "most votes")),
+        ("ballot", (N, G, LOST), (None, "abstain")),
+        ("ballot", (), (None, "abstain")),
     ],
 )
 def test_aggregators(aggregator: Any, verdicts: tuple[Verdict, ...], expected: tuple[Label | None, str]) -> None:
@@ -159,3 +163,60 @@ def test_aggregators(aggregator: Any, verdicts: tuple[Verdict, ...], expected: t
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Protocol(**settings)
+
+
+def ballots(server: Scripted) -> list[dict[str, Any]]:
+    return [body for body in server.requests if "These final answers were given" in text_of(body)]
+
+
+def test_a_ballot_is_held_where_answers_differ_and_its_votes_decide(server: Scripted) -> None:
+    def persuaded(body: dict[str, Any]) -> Any:
+        return answer("no") if "Your vote is secret" in text_of(body) else votes(body)
+
+    server.script = persuaded
+    debate = hold(server, Protocol(aggregator="ballot", rounds=2, vote_from=1))[0]
+    assert (debate.decision, debate.rule, debate.last_round) == (Label.NOT_GROUNDED, "most votes", 1)
+    assert [turn.verdict.label for turn in debate.turns] == [Label.NOT_GROUNDED, Label.GROUNDED, Label.GROUNDED]
+    assert [turn.persona for turn in debate.ballots] == ["skeptic", "advocate", "expert"]
+    assert len(set(debate.keys)) == len(server.requests) == 6
+    asked = [text_of(body) for body in ballots(server)]
+    assert all("Skeptic: no\nAdvocate: yes\nExpert: yes" in text for text in asked)  # all have read the round, own turn too
+    assert len({text.split("were given:\n")[1].split("\nVote")[0] for text in asked}) == 1
+
+
+def test_equal_answers_need_no_ballot(server: Scripted) -> None:
+    server.script = lambda body: answer("yes")
+    debate = hold(server, Protocol(aggregator="ballot", rounds=3, vote_from=2))[0]
+    assert (debate.decision, debate.last_round, debate.ballots) == (Label.GROUNDED, 2, ())
+    assert len(server.requests) == 6
+
+
+def test_a_tied_ballot_is_no_decision_and_the_debate_goes_on(server: Scripted) -> None:
+    def tied(body: dict[str, Any]) -> Any:
+        if "Your vote is secret" in text_of(body) and TEXTS["expert"] in text_of(body):
+            return answer("perhaps")  # on no ballot
+        return votes(body)
+
+    server.script = tied
+    debate = hold(server, Protocol(aggregator="ballot", rounds=2))[0]
+    assert (debate.decision, debate.rule, debate.last_round) == (None, "abstain", 2)
+    assert [turn.round for turn in debate.ballots] == [1, 1, 1, 2, 2, 2]
+    assert len(server.requests) == Protocol(aggregator="ballot", rounds=2).calls(3) == 12
+    second = text_of(ballots(server)[-1])
+    assert second.count("Expert:") == 2  # two rounds; votes are heard by nobody
+    assert hold(server, Protocol(aggregator="ballot", rounds=2, ties="lowest_index"))[0].decision == Label.NOT_GROUNDED
+
+
+def test_a_panel_can_work_on_a_draft(server: Scripted) -> None:
+    server.script = votes
+    hold(server, Protocol(contribution="draft", turns="sequential", aggregator="last_speaker", rounds=1))
+    first, *later = map(text_of, server.requests)
+    assert "propose a draft" in first
+    assert len(later) == 2
+    assert all("Improve it where it is wrong or incomplete, or agree with it." in text for text in later)
+    assert all(text.endswith("Does the evidence support the claim?") for text in (first, *later))
+
+
+def test_a_ballot_after_the_last_round_is_refused() -> None:
+    with pytest.raises(ValueError, match="vote_from is 3, but there are only 2 rounds"):
+        Protocol(aggregator="ballot", vote_from=3)

@@ -10,8 +10,9 @@ from optimizer.data.item import Item, Task
 from optimizer.data.passages import JudgeFlags, Passage, PassageKind
 from optimizer.debate.extract import Extracted, Status
 from optimizer.debate.protocol import Protocol
+from optimizer.debate.render import answer_words
 from optimizer.misinformation import answers
-from optimizer.misinformation.answers import intended, is_right, names_answer, read_vote, shown
+from optimizer.misinformation.answers import intended, is_right, names_answer, read_vote
 from optimizer.misinformation.prompts import Agent, Script
 
 CHOICE = Item("q", "Who lost?", (), None, "q", task=Task.CHOICE, choices=("Anna", "Bert"), answers=("B",))
@@ -63,8 +64,8 @@ def test_a_ballot_of_choices_is_read_by_number_line_or_letter(text: str, answer:
 
 
 def test_a_choice_is_shown_with_its_text_and_a_claim_with_the_protocols_word() -> None:
-    assert shown("B", CHOICE, Protocol()) == "B. Bert"
-    assert shown("bern", TEXT, Protocol()) == "bern"
+    assert answer_words("B", CHOICE, Protocol()) == "B. Bert"
+    assert answer_words("bern", TEXT, Protocol()) == "bern"
 
 
 def test_a_question_is_put_with_its_choices_and_asks_for_a_letter() -> None:
