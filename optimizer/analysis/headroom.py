@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import comb
 
-from optimizer.config import Aggregator, Ties
 from optimizer.data.item import Item
 from optimizer.debate.aggregate import decide
 from optimizer.debate.extract import is_right
 from optimizer.debate.records import Debate
+from optimizer.sections import Aggregator, Ties
 from optimizer.stats.oracle import fit_beta_binomial
 
 Scores = Mapping[str, Mapping[str, float]]

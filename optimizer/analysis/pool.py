@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.config import Aggregator, Ties
 from optimizer.data.item import Item, items_hash
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
 from optimizer.runs.events import read_events
 from optimizer.runs.folder import RunFolder
 from optimizer.runs.items import run_splits
+from optimizer.sections import Aggregator, Ties
 
 POOLED = ("optimize", "compare")
 CONTROL_EVENT = "control"

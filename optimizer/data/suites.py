@@ -10,13 +10,14 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError, field_validator
 
-from optimizer.config import Settings, Strict
+from optimizer.config import Settings
 from optimizer.data.fetch import NotFetched
 from optimizer.data.formats import format_named
 from optimizer.data.formats.composed import recipe_sources
 from optimizer.data.labels import parse_label_map
 from optimizer.data.shipped import data_path, datasets_folder
 from optimizer.errors import UsageError, UserError
+from optimizer.sections import Strict
 
 
 class SuiteEntry(Strict):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from optimizer.config import Aggregator, Ties
 from optimizer.data.item import Label
 from optimizer.debate.verdict import Verdict
+from optimizer.sections import Aggregator, Ties
 
 VETO_PERSONA = "skeptic"
 _NO_CONFIDENCE = 50.0  # the weight of a vote whose confidence was not given

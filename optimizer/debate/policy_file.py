@@ -11,10 +11,11 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import FiniteFloat, ValidationError
 
-from optimizer.config import Settings, Strict, toml_text
+from optimizer.config import Settings, toml_text
 from optimizer.data.item import Item, Task
 from optimizer.debate.policy import Curve, Knots, Policy, Reliance, Round, Rule, Sigmoid, Stacker, Veto
 from optimizer.errors import UserError
+from optimizer.sections import Strict
 
 T = TypeVar("T")
 VERSION = 1

@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from optimizer.config import ProtocolSettings
 from optimizer.data.item import LETTERS, Item, Label, Task
 from optimizer.debate.records import Turn
 from optimizer.debate.verdict import Answer
 from optimizer.models.chat import Sampling
+from optimizer.sections import ProtocolSettings
 
 _TOKENS_OF_ANSWER, _TOKENS_A_WORD = 40, 4  # JSON around the fields, and what a long English word may take
 _TOKENS_WITH_ROOM = 512  # of what every call has room for beside evidence and claim, those of answer and reasons

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from optimizer.config import RoleSettings
 from optimizer.data.item import Item
 from optimizer.errors import UsageError, UserError
 from optimizer.models.chat import Sampling
 from optimizer.models.client import ChatClient
+from optimizer.sections import RoleSettings
 
 REFLECTION = "reflection"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from optimizer.config import MisinformationSettings
 from optimizer.data.item import Item
 from optimizer.debate.executor import DebateExecutor, bounded
 from optimizer.debate.extract import Extracted, Status
@@ -13,6 +12,7 @@ from optimizer.misinformation.answers import is_right, read_text
 from optimizer.misinformation.prompts import Agent, Script
 from optimizer.misinformation.records import Role, Utterance
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
+from optimizer.sections import MisinformationSettings
 
 PURPOSE = "misinformation"
 _TOKENS_OF_ANSWER, _TOKENS_A_WORD = 24, 4

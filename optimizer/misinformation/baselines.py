@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 
-from optimizer.config import MisinformationSettings
 from optimizer.misinformation.arms import SC15_SAMPLES, System
 from optimizer.misinformation.asking import Asker, Place
 from optimizer.misinformation.prompts import Agent
 from optimizer.misinformation.records import Role, Utterance
 from optimizer.models.chat import Sampling
+from optimizer.sections import MisinformationSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import optimizer
-from optimizer.config import MisinformationSettings, Settings, to_toml
+from optimizer.config import Settings, to_toml
 from optimizer.data.item import Item, items_hash
 from optimizer.debate.evidence import fits, select_sentences
 from optimizer.debate.executor import DebateExecutor, drain
@@ -29,6 +29,7 @@ from optimizer.models.provision import context_needed
 from optimizer.models.transport import CallFailed
 from optimizer.runs.folder import RunFolder, open_run
 from optimizer.runs.watch import Silent, Watcher
+from optimizer.sections import MisinformationSettings
 
 MOST_FAILED = 0.1  # of all transcripts; with more the run stays unfinished
 

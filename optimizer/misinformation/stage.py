@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optimizer.config import MisinformationSettings, Settings
+from optimizer.config import Settings
 from optimizer.data.datafile import chosen_data
 from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.item import Item
@@ -24,6 +24,7 @@ from optimizer.misinformation.arms import Arm, Condition, Design, Mitigation, Sy
 from optimizer.misinformation.prompts import Agent
 from optimizer.misinformation.records import Exposure
 from optimizer.prompts.library import chosen_library
+from optimizer.sections import MisinformationSettings
 
 
 @dataclass(frozen=True, slots=True)

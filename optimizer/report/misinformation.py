@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from optimizer.config import MisinformationSettings
 from optimizer.misinformation.arms import VERIFIERS, Mitigation, System, arm_of
 from optimizer.misinformation.decomposition import Decomposition, Term
 from optimizer.misinformation.readings import RULES, Rule, read_by
@@ -13,6 +12,7 @@ from optimizer.misinformation.records import Role, Transcript
 from optimizer.misinformation.results import Against, Cell, FalsityEffect, Results, plain
 from optimizer.misinformation.scores import readable
 from optimizer.report.comparison import percent, probability
+from optimizer.sections import MisinformationSettings
 from optimizer.stats.accuracy import Accuracy
 from optimizer.stats.paired import PairedDifference
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 
-from optimizer.config import Schedule, Selector
 from optimizer.data.item import Item
 from optimizer.errors import UserError
 from optimizer.runs.events import Journal
@@ -22,6 +21,7 @@ from optimizer.search.duel import DuelResult, Scorer, batches, duel, duel_order,
 from optimizer.search.proposers import Context, Proposer
 from optimizer.search.quality import QualityModel
 from optimizer.search.stopping import EffectPrior, Handicap, Rule, WholeSplit, stopping_rule
+from optimizer.sections import Schedule, Selector
 
 _SHRINKAGE = 0.4  # of the spread of effects, as the model's prior: its evidence looks surer than it is
 _LEAST_SPREAD = 0.1

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from optimizer.config import SearchSettings
 from optimizer.models.ledger import Ledger
+from optimizer.sections import SearchSettings
 
 _PLENTY = 10**9
 

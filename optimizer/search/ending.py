@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from optimizer.config import SearchSettings
 from optimizer.data.item import Item, Label
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
@@ -14,6 +13,7 @@ from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.keeping import ConditionsResult, Kept, conditions_result
 from optimizer.search.objective import NAMES, gained_on, objective_for
+from optimizer.sections import SearchSettings
 from optimizer.stats.accuracy import Accuracy, accuracy_of
 from optimizer.stats.f1 import f1_difference
 from optimizer.stats.noninferiority import Reading

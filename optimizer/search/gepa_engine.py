@@ -12,7 +12,6 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.debate.voices import REFLECTION
 from optimizer.models.chat import CallTag
@@ -26,6 +25,7 @@ from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
 from optimizer.search.objective import Objective
 from optimizer.search.reflection import reading_for
+from optimizer.sections import SearchSettings
 
 _T = TypeVar("_T")
 _IDLE_ROUNDS = 4  # passes over train without a new call

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from optimizer.analysis.headroom import Lost, where_lost
-from optimizer.config import Aggregator
 from optimizer.data.item import Item, Label, Task
 from optimizer.debate.conditions import is_false
 from optimizer.debate.extract import is_right
@@ -17,6 +16,7 @@ from optimizer.debate.render import display_name
 from optimizer.debate.verdict import Answer
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection, rough_tokens
+from optimizer.sections import Aggregator
 
 _EVIDENCE_WORDS = 90
 _REJECTED_SHOWN = 6

@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from optimizer.config import SearchSettings
 from optimizer.data.item import Item, Label, Task
 from optimizer.debate.conditions import is_false
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
 from optimizer.search.candidate import Candidate
 from optimizer.search.evaluate import Evaluator
+from optimizer.sections import SearchSettings
 from optimizer.stats.f1 import Counts, f1_slope
 
 NAMES = {

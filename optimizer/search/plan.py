@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.data.splits import Splits
 from optimizer.debate.conditions import distinct_calls, first_round_requests
@@ -18,6 +17,7 @@ from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import DISCORDANCE
 from optimizer.search.objective import gained_on, kept_on
+from optimizer.sections import SearchSettings
 from optimizer.stats.noninferiority import items_for_margin
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 

@@ -23,11 +23,11 @@ import dspy
 from dspy.lm15 import Message as DspyMessage
 from dspy.lm15 import Request, Response, Usage
 
-from optimizer.config import ReflectionAdapter, SearchSettings
 from optimizer.errors import UserError
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest, Message, Sampling
 from optimizer.models.client import ChatClient
 from optimizer.search.reflection import Reading, Reflected, read_instruction
+from optimizer.sections import ReflectionAdapter, SearchSettings
 
 _TEMPERATURE, _TOP_P = 0.8, 0.95
 _DIAGNOSIS_TOKENS = 120

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from optimizer.config import SearchSettings
 from optimizer.data.item import Item
 from optimizer.debate.voices import REFLECTION
 from optimizer.models.chat import CallTag
@@ -20,6 +19,7 @@ from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.lessons import Lesson
 from optimizer.search.reflection import Reading, Reflected, reading_for
+from optimizer.sections import SearchSettings
 
 _SHORTEST = 8  # words; shorter texts are left as they are
 

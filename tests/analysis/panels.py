@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from optimizer.analysis.recorded import Arm, RecordedPanel
-from optimizer.config import ProtocolSettings
 from optimizer.data.item import Item
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate
+from optimizer.sections import ProtocolSettings
 from tests.analysis.records import item
 
 ITEMS = [item(f"i{n:03}", "yn"[n % 2], f"c{n // 2:03}") for n in range(80)]  # 40 clusters of a grounded and another claim

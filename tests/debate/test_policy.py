@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from optimizer.config import Aggregator, Settings, load_settings
+from optimizer.config import Settings, load_settings
 from optimizer.data.item import Item, Label, Task
 from optimizer.debate.aggregate import decide
 from optimizer.debate.policy import Knots, Policy, Sigmoid, Stacker, Veto, decide_turns
@@ -18,6 +18,7 @@ from optimizer.debate.policy_file import check_policy, digest, policy_toml, read
 from optimizer.debate.records import Turn
 from optimizer.debate.verdict import Outcome, Verdict
 from optimizer.errors import UserError
+from optimizer.sections import Aggregator
 from tests.conftest import make_items
 
 PERSONAS = ("skeptic", "advocate", "expert")

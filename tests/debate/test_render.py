@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from optimizer.config import ProtocolSettings
 from optimizer.data.item import Item, Label
 from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Turn
 from optimizer.debate.render import delimiter, render_turn
 from optimizer.debate.verdict import Outcome, Verdict
+from optimizer.sections import ProtocolSettings
 
 TEXTS = {"skeptic": "Doubt it.", "advocate": "Defend it.", "source_skepticism": "Go by the evidence."}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from optimizer.config import RoleSettings, Settings, load_settings, to_toml
+from optimizer.config import Settings, load_settings, to_toml
 from optimizer.data.item import Item, Label
 from optimizer.debate.evidence import check_context, chunks, evidence_budget, fits, select_sentences
 from optimizer.debate.executor import DebateJob
@@ -19,6 +19,7 @@ from optimizer.debate.records import Debate
 from optimizer.debate.voices import check_roles, role_evidence
 from optimizer.errors import UsageError, UserError
 from optimizer.models.ledger import Ledger
+from optimizer.sections import RoleSettings
 from tests.conftest import Scripted, answer, make_items
 
 TEXTS = {"skeptic": "Doubt it.", "advocate": "Defend it.", "expert": "Check it."}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from optimizer.analysis.comparison import compare_run
-from optimizer.config import SearchSettings, Settings, load_settings
+from optimizer.config import Settings, load_settings
 from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.item import Item
 from optimizer.data.passages import Passage, PassageKind
@@ -35,6 +35,7 @@ from optimizer.search.job import optimize, prepare
 from optimizer.search.keeping import conditions_result
 from optimizer.search.lessons import Lesson, tally, transcript
 from optimizer.search.objective import gained_on, kept_on, objective_for
+from optimizer.sections import SearchSettings
 from optimizer.stats.noninferiority import Reading
 from tests.conftest import Scripted, answer, completion, make_items, write_items
 

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from optimizer.config import ConfigError, SearchSettings, load_settings
+from optimizer.config import ConfigError, load_settings
 from optimizer.data.item import Item, Label, Task
 from optimizer.debate.records import Debate
 from optimizer.errors import UserError
 from optimizer.search.job import optimize, prepare
 from optimizer.search.objective import check_objective, confusion, objective_for
+from optimizer.sections import SearchSettings
 from tests.conftest import Scripted, answer, completion, make_items, write_items
 
 YES, NO = Label.GROUNDED, Label.NOT_GROUNDED

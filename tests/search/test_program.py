@@ -11,7 +11,6 @@ from typing import Any
 import dspy
 import pytest
 
-from optimizer.config import SearchSettings
 from optimizer.errors import UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.chat import CallTag
@@ -21,6 +20,7 @@ from optimizer.models.ledger import Ledger
 from optimizer.models.transport import CallFailed
 from optimizer.search.program import PlainAdapter, ReflectionProgram, language_model, reflect
 from optimizer.search.reflection import Reading, Reflected
+from optimizer.sections import SearchSettings
 from tests.conftest import Scripted, completion
 
 READING = Reading("The {panel} of {{three}}.", "Wrong on 3 of 8.", "Mistake 1 {# x #}", "", "At most 60 words.")

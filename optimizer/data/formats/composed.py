@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from optimizer.config import Strict
 from optimizer.data.formats.base import Loading, RemoteFile, Sample
 from optimizer.data.formats.records import chosen_options
 from optimizer.data.item import Item, Label, Task
@@ -17,6 +16,7 @@ from optimizer.data.labels import parse_label_map
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.errors import UserError
+from optimizer.sections import Strict
 
 
 class _Source(Strict):
