@@ -49,16 +49,6 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     console.print(table) if console.is_terminal else Console(highlight=False, emoji=False, width=150).print(table)
 
 
-def share(value: float) -> str:
-    """A share in per cent with one decimal; a dash where there is none."""
-    return "–" if value != value else f"{100 * value:.1f} %"
-
-
-def interval(low: float, high: float) -> str:
-    """A 95 % interval of a share, in per cent."""
-    return "–" if low != low else f"{100 * low:.0f}–{100 * high:.0f} %"
-
-
 def duration(seconds: float) -> str:
     """Seconds in the largest sensible unit."""
     if seconds < 90:

@@ -110,7 +110,8 @@ def _print_plan(job: OptimizeJob) -> None:
 
 
 def _print_result(run: RunFolder) -> None:
-    from optimizer.cli.console import duration, print_table, say, share
+    from optimizer.cli.console import duration, print_table, say
+    from optimizer.report.figures import percent
     from optimizer.report.page import CONDITION_HEAD, condition_rows
 
     summary = run.summary()
@@ -129,12 +130,12 @@ def _print_result(run: RunFolder) -> None:
         say(
             f"Headroom on dev: {len(headroom['always_wrong'])} of {headroom['items']} items are wrong under all "
             f"{headroom['candidates']} fully evaluated candidates; "
-            f"choosing the right one for each item would reach {share(headroom['oracle'])}."
+            f"choosing the right one for each item would reach {percent(headroom['oracle'])}."
         )
     if len(result["front"]) > 1:
         names = {row["id"]: row["origin"] for row in result["candidates"]}
         points = ", ".join(
-            f"{names[point['candidate']]} {point['tokens']} tokens {share(point['expected'])}" for point in result["front"]
+            f"{names[point['candidate']]} {point['tokens']} tokens {percent(point['expected'])}" for point in result["front"]
         )
         say(f"Accuracy against tokens (expected on dev, which flatters; no shorter prompt is as good): {points}.")
     say(f"Search ended: {result['stopped']}.")

@@ -8,8 +8,8 @@ from optimizer.analysis.arms import ArmRow, Shift
 from optimizer.analysis.influence import PANEL, Decisions, FlipRow, MoveRow
 from optimizer.analysis.persona_errors import PersonaErrors
 from optimizer.data.item import Label
-from optimizer.report.comparison import percent
-from optimizer.report.sections import Section, apart, bare, joined, number, points, share
+from optimizer.report.figures import percent, with_interval
+from optimizer.report.sections import Section, apart, bare, joined, number, points
 
 _CLASSES = (Label.GROUNDED.value, Label.NOT_GROUNDED.value)
 
@@ -20,8 +20,8 @@ def arms_section(rows: Sequence[ArmRow]) -> Section:
         (
             row.name,
             str(row.accuracy.items),
-            share(row.accuracy),
-            *(share(row.recall[label]) for label in _CLASSES),
+            with_interval(row.accuracy),
+            *(with_interval(row.recall[label]) for label in _CLASSES),
             *((number(row.detection.sensitivity), number(row.detection.criterion)) if row.detection else ("–", "–")),
             str(row.no_vote),
             str(row.failed),

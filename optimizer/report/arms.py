@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from optimizer.report.comparison import percent
+from optimizer.report.figures import interval, percent
 
 _LABELS = {"grounded": "recall grounded", "not_grounded": "recall not"}
 _STATUSES = ("parsed", "ambiguous", "none")
@@ -27,7 +27,8 @@ def arm_table(arms: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[o
 
 def _row(arm: Mapping[str, Any], claims: bool, questions: bool) -> list[object]:
     accuracy, recall, reading = arm["accuracy"], arm["recall"], arm.get("reading") or {}
-    cells = [arm["arm"], accuracy["items"], _share(accuracy["right"], accuracy["items"]), _interval(accuracy)]
+    low, high = accuracy["low"], accuracy["high"]
+    cells = [arm["arm"], accuracy["items"], _share(accuracy["right"], accuracy["items"]), interval(low, high)]
     if claims:
         cells += [percent(recall[label][0]) if recall else "–" for label in _LABELS]
     if questions:
@@ -42,8 +43,3 @@ def _row(arm: Mapping[str, Any], claims: bool, questions: bool) -> list[object]:
 
 def _share(part: float, whole: float) -> str:
     return percent(part / whole) if whole else "–"
-
-
-def _interval(accuracy: Mapping[str, float]) -> str:
-    low, high = accuracy["low"], accuracy["high"]
-    return "–" if low != low else f"{100 * low:.0f}–{100 * high:.0f} %"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from optimizer.analysis.card import Composition, JudgeFigures
 from optimizer.data.item import Label
+from optimizer.report.figures import DASH, interval, percent
 from optimizer.stats.accuracy import Accuracy
 
 _LABELS = (Label.GROUNDED, Label.NOT_GROUNDED)
@@ -126,8 +127,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _share(score: Accuracy | None) -> str:
-    return "–" if score is None or not score.items else f"{100 * score.value:.1f} %"
+    return percent(score.value if score and score.items else None)
 
 
 def _interval(score: Accuracy | None) -> str:
-    return "–" if score is None or not score.items else f"{100 * score.low:.0f}–{100 * score.high:.0f} %"
+    return interval(score.low, score.high) if score and score.items else DASH

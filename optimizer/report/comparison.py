@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from optimizer.analysis.comparison import CandidateRow, Comparison
-from optimizer.stats.accuracy import Accuracy
+from optimizer.report.figures import percent, probability, with_interval
 
 HEAD = (
     "candidate", "items", "accuracy", "recall yes / no", "against the baseline", "won lost", "p / Holm / max-T", "verdict",
@@ -67,20 +67,10 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
     return plain_data(asdict(comparison))  # type: ignore[no-any-return]
 
 
-def percent(value: float) -> str:
-    """A share in per cent; a dash where there is none."""
-    return "–" if value != value else f"{100 * value:.1f} %"
-
-
-def probability(p: float) -> str:
-    """A p-value with three digits, short: .016, 1."""
-    return "1" if p > 0.9995 else f"{p:.3f}".lstrip("0")
-
-
 def _row(row: CandidateRow) -> list[str]:
     difference = row.difference
     yes, no = (row.recall[label].value for label in ("grounded", "not_grounded"))
-    cells = [row.name, str(row.accuracy.items), _with_interval(row.accuracy), f"{_number(yes)} / {_number(no)}"]
+    cells = [row.name, str(row.accuracy.items), with_interval(row.accuracy), f"{_number(yes)} / {_number(no)}"]
     if difference is not None and row.p_holm is None:
         # It was stopped because of how it stood: an interval would not hold.
         cells[2] = f"{100 * row.accuracy.value:.1f}" if row.accuracy.items else "–"
@@ -95,12 +85,6 @@ def _row(row: CandidateRow) -> list[str]:
             " / ".join(probability(p) for p in (difference.p, row.p_holm, row.p_max_t) if p is not None),
         ]
     return [*cells, row.verdict, _number(row.tokens)]
-
-
-def _with_interval(accuracy: Accuracy) -> str:
-    if not accuracy.items:
-        return "–"
-    return f"{100 * accuracy.value:.1f} ({100 * accuracy.low:.0f}–{100 * accuracy.high:.0f})"
 
 
 def _number(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from optimizer.analysis.confidence import ConfidenceRow
 from optimizer.analysis.diagnosis import Diagnosis
 from optimizer.data.item import Label
-from optimizer.report.comparison import percent
+from optimizer.report.figures import percent
 from optimizer.report.sections import Section, bare, change, joined, number
 
 ABOUT_YES = 0.4  # mean confidence of yes above that of no from which the model seems to mean something else by it

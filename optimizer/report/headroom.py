@@ -11,7 +11,8 @@ from typing import Any
 from optimizer.analysis.headroom import Lost
 from optimizer.analysis.headroom_report import HeadroomReport
 from optimizer.analysis.pool import Pool
-from optimizer.report.comparison import percent, plain_data
+from optimizer.report.comparison import plain_data
+from optimizer.report.figures import percent
 
 ALPHA = 0.05
 _MORE = 8  # further candidates that the outlook speaks of

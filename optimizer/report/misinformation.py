@@ -11,9 +11,8 @@ from optimizer.misinformation.readings import RULES, Rule, read_by
 from optimizer.misinformation.records import Role, Transcript
 from optimizer.misinformation.results import Against, Cell, FalsityEffect, Results, plain
 from optimizer.misinformation.scores import readable
-from optimizer.report.comparison import percent, probability
+from optimizer.report.figures import percent, points, probability, with_interval
 from optimizer.sections import MisinformationSettings
-from optimizer.stats.accuracy import Accuracy
 from optimizer.stats.paired import PairedDifference
 
 Table = tuple[str, Sequence[str], list[list[str]]]
@@ -116,20 +115,6 @@ def condition_name(kind: str, exposed: int, verified: bool = False) -> str:
     if not exposed:
         return "V0" if verified else "0"
     return ("V" if verified else {"false": "F", "true": "T"}.get(kind, f"{kind} ")) + str(exposed)
-
-
-def with_interval(accuracy: Accuracy) -> str:
-    """`75.0 (64–85)`, in per cent."""
-    if not accuracy.items:
-        return "–"
-    return f"{100 * accuracy.value:.1f} ({100 * accuracy.low:.0f}–{100 * accuracy.high:.0f})"
-
-
-def points(value: float, low: float, high: float) -> str:
-    """`−3.1 (−8 to +2)`, in points."""
-    if value != value:
-        return "–"
-    return f"{100 * value:+.1f}" + (f" ({100 * low:+.0f} to {100 * high:+.0f})" if low == low else "")
 
 
 def _contrast(cell: Cell, against: Against) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from optimizer.analysis.diagnosis import Diagnosis
 from optimizer.analysis.novelty import QUOTED_WORDS, Quartiles
-from optimizer.report.comparison import percent
+from optimizer.report.figures import percent
 from optimizer.report.sections import Section, number
 
 RECORD_REASONS = (

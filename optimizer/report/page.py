@@ -11,6 +11,7 @@ from typing import Any
 from optimizer.analysis.comparison import compare_run
 from optimizer.prompts.files import read_prompt, write_text
 from optimizer.report.comparison import HEAD, LEGEND, remarks, table_rows
+from optimizer.report.figures import percent
 from optimizer.runs.folder import RunFolder
 
 _STYLE = """
@@ -34,7 +35,7 @@ def condition_rows(test: dict[str, Any]) -> list[list[str]]:
     for row in test["conditions"]["rows"]:
         found = row["difference"]
         rows.append(
-            [row["condition"], str(found["items"]), _percent(row["seed"]), _percent(row["winner"]),
+            [row["condition"], str(found["items"]), percent(row["seed"]), percent(row["winner"]),
              f"{100 * found['difference']:+.1f}", f"{100 * found['low']:+.1f} to {100 * found['high']:+.1f}",
              f"{found['wins']} / {found['losses']}", f"{found['p']:.3f}"]
         )  # fmt: skip
@@ -83,10 +84,6 @@ def _e(value: object) -> str:
     return escape(str(value), quote=True)
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None or value != value else f"{100 * value:.1f} %"
-
-
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     cells = "".join(f"<th>{_e(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td>{_e(cell)}</td>" for cell in row) + "</tr>" for row in rows)
@@ -103,8 +100,8 @@ def _test_table(test: dict[str, Any]) -> str:
                 name,
                 accuracy["items"],
                 accuracy["right"],
-                _percent(value),
-                f"{_percent(accuracy['low'])} to {_percent(accuracy['high'])}",
+                percent(value),
+                f"{percent(accuracy['low'])} to {percent(accuracy['high'])}",
             ]
         )
     difference = test["difference"]
@@ -146,7 +143,7 @@ def _headroom(headroom: dict[str, Any]) -> str:
     wrong = headroom["always_wrong"]
     text = (
         f"{len(wrong)} of {headroom['items']} dev items are wrong under all {headroom['candidates']} fully evaluated candidates. "
-        f"Best single candidate {_percent(headroom['best'])}, oracle {_percent(headroom['oracle'])}; the oracle rises with the "
+        f"Best single candidate {percent(headroom['best'])}, oracle {percent(headroom['oracle'])}; the oracle rises with the "
         "number of candidates by luck alone."
     )
     return f"<p>{_e(text)}</p>" + (f"<p><small>{_e(', '.join(wrong))}</small></p>" if wrong else "")

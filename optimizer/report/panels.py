@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from optimizer.analysis.panels import PanelDifference, Panels
-from optimizer.report.comparison import percent
-from optimizer.report.sections import Section, number, points, share
+from optimizer.report.figures import percent, with_interval
+from optimizer.report.sections import Section, number, points
 
 _BY_ROUND = ("phi, round 1", "phi, last", "oracle, round 1", "oracle, last")
 
@@ -18,11 +18,11 @@ def panel_sections(found: Panels) -> list[Section]:
         (
             letter,
             str(row.debates),
-            share(row.accuracy),
+            with_interval(row.accuracy),
             number(row.first.phi),
             number(row.last.phi),
-            share(row.first.oracle),
-            share(row.last.oracle),
+            with_interval(row.first.oracle),
+            with_interval(row.last.oracle),
             f"{row.last.best} {percent(row.last.best_accuracy)}",
         )
         for letter, row in zip(letters, found.rows, strict=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from optimizer.misinformation.judge_figures import QUESTIONS, JudgeReport
 from optimizer.misinformation.results import plain
+from optimizer.report.figures import percent
 
 Table = tuple[str, tuple[str, ...], list[list[str]]]
 _WORDS = {
@@ -20,7 +21,7 @@ _LISTED = 20
 def tables(report: JudgeReport) -> list[Table]:
     """Agreement between judges, counts by kind and style, and what is verified if one judge is left out."""
     agreements = [
-        [_WORDS[each.question], " and ".join(each.judges), str(each.passages), _share(each.agreed), _kappa(each.kappa)]
+        [_WORDS[each.question], " and ".join(each.judges), str(each.passages), percent(each.agreed), _kappa(each.kappa)]
         for each in report.agreements
     ]
     counts = [
@@ -30,7 +31,7 @@ def tables(report: JudgeReport) -> list[Table]:
         for each in report.counts
     ]  # fmt: skip
     left_out = [
-        [each.judge or "nobody", str(each.passages), str(each.verified), _share(each.verified / each.passages)]
+        [each.judge or "nobody", str(each.passages), str(each.verified), percent(each.verified / each.passages)]
         for each in report.left_out
         if each.passages
     ]
@@ -57,10 +58,6 @@ def remarks(report: JudgeReport) -> list[str]:
 def to_json(report: JudgeReport) -> Any:
     """Plain data, NaN as null."""
     return plain(asdict(report))
-
-
-def _share(value: float) -> str:
-    return "–" if value != value else f"{100 * value:.1f} %"
 
 
 def _kappa(value: float) -> str:

@@ -9,7 +9,8 @@ from optimizer.analysis.policy.data import Source
 from optimizer.analysis.policy.tuning import Decided, FoldChoice, Tuning
 from optimizer.debate.policy import Knots, Policy
 from optimizer.debate.policy_file import digest, policy_toml
-from optimizer.report.comparison import percent, plain_data, probability
+from optimizer.report.comparison import plain_data
+from optimizer.report.figures import percent, probability
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 RULES_HEAD = ("decided by", "value", "right", "wrong", "not decided", "right where decided", "AURC")

@@ -21,8 +21,8 @@ from optimizer.misinformation.propagation import Adoption, Spread, spreads
 from optimizer.misinformation.readings import Rule
 from optimizer.misinformation.records import Transcript
 from optimizer.misinformation.results import plain
-from optimizer.report.comparison import percent, probability
-from optimizer.report.misinformation import Table, condition_name, points
+from optimizer.report.figures import percent, points, probability
+from optimizer.report.misinformation import Table, condition_name
 from optimizer.stats.ratios import Share
 
 LEGEND = (

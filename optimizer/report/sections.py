@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optimizer.stats.accuracy import Accuracy
+from optimizer.report import figures
 from optimizer.stats.bootstrap import Estimate
 
 
@@ -36,17 +36,9 @@ def meaning_lines(section: Section) -> list[str]:
     return [f"{figure}: {meaning}" for figure, meaning in section.meanings]
 
 
-def share(score: Accuracy) -> str:
-    """An accuracy in per cent with its interval: 75.0 (64–85)."""
-    return f"{100 * score.value:.1f} ({100 * score.low:.0f}–{100 * score.high:.0f})" if score.items else "–"
-
-
 def points(estimate: Estimate) -> str:
-    """A difference of shares in points with its interval: +1.7 (−5 to +8)."""
-    if estimate.value != estimate.value:
-        return "–"
-    value = f"{100 * estimate.value:+.1f}"
-    return value if estimate.low != estimate.low else f"{value} ({100 * estimate.low:+.0f} to {100 * estimate.high:+.0f})"
+    """A difference of shares in points with its interval: +1.7 (-5 to +8)."""
+    return figures.points(estimate.value, estimate.low, estimate.high)
 
 
 def number(estimate: Estimate, signed: bool = False) -> str:

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from optimizer.analysis.suite import ALPHA, MOST_MISSING, Reading, SuiteComparison, SuiteMean, SuiteRow
-from optimizer.report.comparison import plain_data, probability
-from optimizer.report.sections import Section, share
+from optimizer.report.comparison import plain_data
+from optimizer.report.figures import DASH, points, probability, with_interval
+from optimizer.report.sections import Section
 from optimizer.stats.clusters import FEW_CLUSTERS
-
-_DASH = "–"
 
 
 def suite_section(found: SuiteComparison, absent: Mapping[str, str]) -> Section:
@@ -21,7 +20,7 @@ def suite_section(found: SuiteComparison, absent: Mapping[str, str]) -> Section:
         found: the readings.
         absent: data sets without a row of figures -> why in few words; they get a row that says so.
     """
-    rows = [_row(row) for row in found.rows] + [(name, *[_DASH] * 6, why, _DASH, _DASH) for name, why in absent.items()]
+    rows = [_row(row) for row in found.rows] + [(name, *[DASH] * 6, why, DASH, DASH) for name, why in absent.items()]
     if len(found.rows) > 1:
         rows += [_row(found.pooled), _mean_row(found.mean)]
     head = ("data set", "items", "clusters", "panel", found.reference, "difference", "p", "reading", "Holm p", "corrected")
@@ -81,13 +80,13 @@ def _row(row: SuiteRow) -> tuple[str, ...]:
         row.name,
         str(difference.items),
         str(difference.clusters),
-        share(row.panel),
-        share(row.reference),
-        _points(difference.difference, difference.low, difference.high),
+        with_interval(row.panel),
+        with_interval(row.reference),
+        points(difference.difference, difference.low, difference.high, 1),
         probability(difference.p),
         _reading(row.reading, row.few),
-        _DASH if row.p_holm is None else probability(row.p_holm),
-        row.corrected or _DASH,
+        DASH if row.p_holm is None else probability(row.p_holm),
+        row.corrected or DASH,
     )
 
 
@@ -95,19 +94,14 @@ def _mean_row(mean: SuiteMean) -> tuple[str, ...]:
     difference = mean.difference
     return (
         f"mean of {mean.benchmarks}",
-        *[_DASH] * 2,
-        *(_DASH if value != value else f"{100 * value:.1f}" for value in (mean.panel, mean.reference)),
-        _points(difference.value, difference.low, difference.high),
+        *[DASH] * 2,
+        *(DASH if value != value else f"{100 * value:.1f}" for value in (mean.panel, mean.reference)),
+        points(difference.value, difference.low, difference.high, 1),
         probability(mean.p),
         _reading(mean.reading, mean.few),
-        *[_DASH] * 2,
+        *[DASH] * 2,
     )
 
 
 def _reading(reading: Reading, few: bool) -> str:
     return f"{reading} (rough)" if few else reading
-
-
-def _points(value: float, low: float, high: float) -> str:
-    """With a decimal, so that one sees on which side of 0 an interval ends."""
-    return _DASH if value != value else f"{100 * value:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"

@@ -68,11 +68,12 @@ def _print_checked(data: str, checked: Checked) -> None:
 
     from optimizer.analysis.card import WORDS
     from optimizer.analysis.check import SMALL
-    from optimizer.cli.console import interval, print_table, say, share
+    from optimizer.cli.console import print_table, say
     from optimizer.data.item import Label
+    from optimizer.report.figures import interval, percent
 
     sizes = checked.clusters
-    answers = ", ".join(f"{answer} {count} ({share(count / checked.items)})" for answer, count in checked.answers.items())
+    answers = ", ".join(f"{answer} {count} ({percent(count / checked.items)})" for answer, count in checked.answers.items())
     say(f"{checked.items} items: {answers}")
     say(
         f"{sizes.number} clusters of {sizes.mean:.1f} items on average, {sizes.single} of a single item; "
@@ -107,6 +108,6 @@ def _print_checked(data: str, checked: Checked) -> None:
         overall = checked.words.overall
         verdict = "more than chance: the claims give labels away" if overall.low > 0.5 else "no more than chance"
         say(
-            f"The {WORDS} alone give {share(overall.value)} of the labels ({interval(overall.low, overall.high)}), {verdict}. "
+            f"The {WORDS} alone give {percent(overall.value)} of the labels ({interval(overall.low, overall.high)}), {verdict}. "
             "A model may guess more than words do: optimizer data card asks one."
         )
