@@ -13,7 +13,7 @@ from optimizer.config import Settings, to_toml
 from optimizer.data.checks import Finding, check_items
 from optimizer.data.datafile import chosen_data
 from optimizer.data.item import Item, Task, items_hash
-from optimizer.data.passages import check_passages, load_passages
+from optimizer.data.passages import check_passages, passages_about
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, Sizes, split_items, spread, whole
 from optimizer.debate.controls import Control, run_control
@@ -53,15 +53,15 @@ class JudgeFigures:
     failed: int
 
 
-def composition(items: Sequence[Item], folder: Path, seed: int, sizes: Sizes) -> Composition:
-    """Count a data set whose passages, if any, lie in `folder`; the splits are the ones that runs take their items from."""
+def composition(items: Sequence[Item], data: Path, seed: int, sizes: Sizes) -> Composition:
+    """Count a data set with the passages that lie beside it; the splits are the ones that runs take their items from."""
     splits = split_items(items, seed, whole(sizes))
     split_of = {item.id: name for name in SHARES for item in getattr(splits, name)}
     table: dict[tuple[str, str], Counter[str]] = {}
     for item in items:
         for what, value in (("split", split_of.get(item.id, "none")), *_groups(item)):
             table.setdefault((what, value), Counter())[str(item.label)] += 1
-    passages = load_passages(folder) if folder.is_dir() else []
+    passages = passages_about(data, {item.id for item in items})
     findings = [*check_items(items), *(check_passages(items, passages) if passages else ())]
     return Composition(
         len(items),

@@ -19,7 +19,7 @@ from optimizer.data.datafile import loading_of, stream_data
 from optimizer.data.formats.base import Loading
 from optimizer.data.item import Item, Label, Task
 from optimizer.data.leaks import PLACES, Sides, contradictions, leaks, places, straddling
-from optimizer.data.passages import check_passages, load_passages
+from optimizer.data.passages import check_passages, passages_about
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import SHARES, SPLIT_NAMES
 from optimizer.data.survey import Survey, Surveyed
@@ -110,7 +110,7 @@ def check_file(settings: Settings) -> Checked:
     words = None
     if kept:
         claims = [item for item in kept if item.task is Task.CLAIM]
-        passages = load_passages(path) if path.is_dir() else []
+        passages = passages_about(path, {item.id for item in kept})
         findings += [*check_items(claims), *(check_passages(kept, passages) if passages else ())]
         words = _words(claims)
     else:

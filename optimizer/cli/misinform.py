@@ -35,6 +35,7 @@ def command(
     base_url: options.BaseUrl = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     runs: options.Runs = None,
     config: options.Config = None,
@@ -55,7 +56,7 @@ def command(
 
     settings = options.settings_from(
         config, assignments, columns, data=data, prompts=prompts, model=model, base_url=base_url, label_map=label_map,
-        seed=seed, runs=runs, misinformation__agents=agents,
+        format=format, seed=seed, runs=runs, misinformation__agents=agents,
     )  # fmt: skip
     rules = settings.misinformation
     names = [] if baselines == "none" else _listed("baseline", baselines, [str(each) for each in BASELINES])

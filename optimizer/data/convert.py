@@ -10,7 +10,7 @@ from typing import Any
 
 from optimizer.data.formats.misinformation import Misinformation, passages
 from optimizer.data.item import Item, Task
-from optimizer.data.passages import Passage, load_passages
+from optimizer.data.passages import Passage, beside, load_passages
 from optimizer.data.questions import answers_as_given
 
 
@@ -45,7 +45,7 @@ def published_passages(format: str, path: Path, items: Iterable[Item]) -> list[P
     ids = {item.id for item in items}
     if format == Misinformation.name:
         return list(passages(path, ids))
-    return [passage for passage in load_passages(path) if passage.item in ids] if path.is_dir() else []
+    return [passage for passage in load_passages(beside(path)) if passage.item in ids]
 
 
 def passages_jsonl(passages: Iterable[Passage]) -> str:

@@ -7,7 +7,7 @@ passage (`flags`) and the wrong answer that it suggests (`answer`) may stand in 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -81,6 +81,11 @@ class Passage:
         return all(flag.agrees(support_alone) for flag in self.flags.values())
 
 
+def beside(data: Path) -> Path:
+    """Where passages about the items of a data file or folder lie, if there are any."""
+    return data if data.is_dir() else data.parent
+
+
 def load_passages(source: Path) -> list[Passage]:
     """The passages of a file, or those beside a data set's items (none where that folder has no passages.jsonl), in order.
 
@@ -108,6 +113,15 @@ def load_passages(source: Path) -> list[Passage]:
             raise UserError(f"{path}, line {number}: item {key[0]!r} has a {key[1]} passage in style {key[2]!r} already")
         found[key] = passage
     return list(found.values())
+
+
+def passages_about(data: Path, ids: Collection[str]) -> list[Passage]:
+    """The passages beside a data set: all that a folder has, of those that lie beside a file the ones about its items.
+
+    Raises:
+        UserError: as `load_passages`.
+    """
+    return [passage for passage in load_passages(beside(data)) if data.is_dir() or passage.item in ids]
 
 
 def write_passages(path: Path, passages: Iterable[Passage], marks: Mapping[tuple[str, str, str], bool] | None = None) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from optimizer.config import Settings
 from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.item import Item, Shown
-from optimizer.data.passages import PassageKind, load_passages
+from optimizer.data.passages import PassageKind, beside, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.debate.protocol import Protocol
 from optimizer.errors import UsageError, UserError
@@ -133,8 +133,7 @@ def passages_path(settings: Settings) -> Path:
     """The file of passages that the settings name, or the folder of the data, where they lie beside the items."""
     if settings.misinformation.passages:
         return Path(settings.misinformation.passages)
-    path = data_path(settings.data)
-    return path if path.is_dir() else path.parent
+    return beside(data_path(settings.data))
 
 
 def distinct_calls(items: Sequence[Item], personas: Sequence[str], protocol: Protocol) -> int:

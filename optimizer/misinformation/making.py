@@ -15,7 +15,7 @@ from optimizer.config import Settings
 from optimizer.data.datafile import chosen_data
 from optimizer.data.exposure import FILLER_STYLE, PassageBank
 from optimizer.data.item import Item
-from optimizer.data.passages import PASSAGES_FILE, PLAIN, Passage, PassageKind, load_passages, write_passages
+from optimizer.data.passages import PASSAGES_FILE, PLAIN, Passage, PassageKind, beside, load_passages, write_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
 from optimizer.debate.executor import drain
@@ -113,8 +113,7 @@ async def make_passages(settings: Settings, order: Order, target: Path | None, w
     if not order.styles and not order.paraphrase:
         order = replace(order, styles=(PLAIN, *STYLES))
     watcher = watcher or Silent()
-    path = data_path(settings.data)
-    made = Made(target or (path if path.is_dir() else path.parent) / PASSAGES_FILE)
+    made = Made(target or beside(data_path(settings.data)) / PASSAGES_FILE)
     if made.path.exists():
         raise UserError(f"{made.path}: is there already; name another file with --to, or remove it")
     everything = chosen_data(settings).items

@@ -7,16 +7,16 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from optimizer.config import Settings
 from optimizer.data.datafile import chosen_data
 from optimizer.data.exposure import PassageBank, exposed_slots
 from optimizer.data.item import Item
-from optimizer.data.passages import Passage, PassageKind, load_filler, load_passages
+from optimizer.data.passages import Passage, PassageKind, beside, load_filler, load_passages
 from optimizer.data.shipped import data_path
 from optimizer.data.splits import spread
+from optimizer.debate.conditions import passages_path
 from optimizer.debate.render import display_name
 from optimizer.errors import UsageError, UserError
 from optimizer.misinformation.answers import intended, names_answer, support_is_enough
@@ -134,11 +134,9 @@ def set_stage(settings: Settings, design: Design, limit: int = 0) -> Stage:
             raise UsageError(
                 f"style {style!r} has a space, a slash or a colon; name styles by one word, here and in the passages"
             )
-    path = data_path(settings.data)
     everything = chosen_data(settings).items
-    folder = path if path.is_dir() else path.parent
-    source = Path(rules.passages) if rules.passages else folder
-    bank = PassageBank(everything, load_passages(source), load_filler(folder), rules.exposure_seed)
+    source, filler = passages_path(settings), load_filler(beside(data_path(settings.data)))
+    bank = PassageBank(everything, load_passages(source), filler, rules.exposure_seed)
     items = spread(everything, settings.seed, limit) if limit else everything
     passages: dict[tuple[str, Condition], Passage] = {}
     for condition in {Condition(1, each.kind, each.style) for each in design.conditions() if each.exposed}:

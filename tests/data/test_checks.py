@@ -12,7 +12,7 @@ import pytest
 from optimizer.data.checks import CHECKS, check_items, words_changed
 from optimizer.data.item import Item, Label
 from optimizer.data.loaders import load_items
-from optimizer.data.passages import check_passages, load_filler, load_passages
+from optimizer.data.passages import check_passages, load_filler, load_passages, passages_about
 from optimizer.data.scaffold import scaffold
 from optimizer.errors import UserError
 
@@ -142,3 +142,13 @@ def test_a_scaffold_overwrites_nothing(tmp_path: Path) -> None:
         scaffold(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["about.md"]
     assert (tmp_path / "about.md").read_text() == "mine"
+
+
+def test_passages_beside_a_file_are_those_about_its_items(tmp_path: Path) -> None:
+    write_passage(tmp_path)
+    write_passage(tmp_path, item="another")
+    file = tmp_path / "items.jsonl"
+    file.touch()
+    (own,) = passages_about(file, {load_passages(tmp_path)[0].item})
+    assert own == load_passages(tmp_path)[0]
+    assert passages_about(tmp_path, {own.item}) == load_passages(tmp_path)  # a folder is one data set: a stranger is a finding

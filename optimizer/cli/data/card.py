@@ -19,6 +19,7 @@ def command(
     limit: Annotated[int, typer.Option(min=0, help="Ask judges about at most so many items, over many clusters.")] = 0,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     runs: options.Runs = None,
     config: options.Config = None,
     assignments: options.Set = None,
@@ -40,7 +41,7 @@ def command(
     from optimizer.report.card import card_text
 
     settings = options.settings_from(
-        config, assignments, columns, data=data, base_url=base_url, label_map=label_map, runs=runs
+        config, assignments, columns, data=data, base_url=base_url, label_map=label_map, format=format, runs=runs
     )  # fmt: skip
     counts = count_data(settings)
     chosen = models or ([settings.model] if settings.base_url else list(JUDGES))

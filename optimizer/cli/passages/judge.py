@@ -17,6 +17,7 @@ def command(
     to: Annotated[Path | None, typer.Option(help="Write here instead of into that file.")] = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     config: options.Config = None,
     assignments: options.Set = None,
     as_json: options.Json = False,
@@ -29,7 +30,7 @@ def command(
     from optimizer.report import passages as words
 
     settings = options.settings_from(
-        config, assignments, columns, data=data, label_map=label_map, misinformation__passages=passages
+        config, assignments, columns, data=data, label_map=label_map, format=format, misinformation__passages=passages
     )
     judges = [read_judge(each) for each in judge or []]
     with RunProgress() as progress:

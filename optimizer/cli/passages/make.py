@@ -31,6 +31,7 @@ def command(
     base_url: options.BaseUrl = None,
     columns: options.Columns = None,
     label_map: options.LabelMap = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     config: options.Config = None,
     assignments: options.Set = None,
@@ -48,7 +49,7 @@ def command(
     from optimizer.misinformation.making import Order, make_passages
 
     settings = options.settings_from(
-        config, assignments, columns, data=data, model=model, base_url=base_url, label_map=label_map, seed=seed
+        config, assignments, columns, data=data, model=model, base_url=base_url, label_map=label_map, format=format, seed=seed
     )
     try:
         chosen = tuple(dict.fromkeys(PassageKind(name.strip()) for name in kinds.split(",") if name.strip()))
