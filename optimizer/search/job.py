@@ -210,6 +210,9 @@ async def _search(
     job: OptimizeJob, run: RunFolder, evaluator: Evaluator, budget: Budget, events: EventLog, watcher: Watcher
 ) -> SearchOutcome:
     search, dev, train = job.settings.search, job.splits.dev, job.splits.train
+    if search.budget_tokens or search.budget_usd:
+        # What calls take is known from the longest item on; without it the seed could be held on all of dev unmeasured.
+        await evaluator.evaluate(job.seed, [max(dev, key=lambda item: len(item.read.encode()))])
     if search.objective == "macro_f1" and budget.affords(evaluator.cost_bound(job.seed, job.seed, dev)):
         await evaluator.evaluate(job.seed, dev)
     objective = objective_for(search, dev, confusion(evaluator.known(job.seed), dev))
