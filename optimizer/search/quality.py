@@ -22,6 +22,7 @@ _MOST_STEP = 2.0
 _TOLERANCE = 0.02
 _NEWTON_STEPS = 8
 _MUCH_AGREEMENT = 0.2
+_TELLING = 5.0  # so many answers should have differed before it is believed that children do not copy
 _DIFFERENCES_BEFORE = 5.0  # differing answers, expected and seen, before there are any
 
 Floats = NDArray[np.float64]
@@ -54,7 +55,7 @@ class QualityModel:
         self._difficulty: Floats = np.zeros(len(items))
         self._difficulty_spread = 2.0
         self._covariance: Floats = np.zeros((0, 0))
-        self._agreement = 0.0
+        self._agreement, self._expected_differences = 0.0, 0.0
 
     @property
     def candidates(self) -> list[str]:
@@ -73,8 +74,11 @@ class QualityModel:
 
     @property
     def copies(self) -> bool:
-        """Whether children answer so much like their parents that a difference has to be seen on items that both answered."""
-        return self._agreement > _MUCH_AGREEMENT
+        """Whether children answer so much like their parents that a difference has to be seen on items that both answered.
+
+        They are taken to, until enough was asked of both to tell.
+        """
+        return self._agreement > _MUCH_AGREEMENT or self._expected_differences < _TELLING
 
     def parent(self, candidate: str) -> str | None:
         """What a candidate was made from."""
@@ -116,7 +120,7 @@ class QualityModel:
             if largest < _TOLERANCE:
                 break
         self._covariance = np.linalg.inv(curve)
-        self._agreement = self._measured_agreement()
+        self._measure_agreement()
         spread = float(np.sqrt(np.mean(self._difficulty**2 + 1 / curve_difficulty)))
         self._difficulty_spread = min(max(spread, _LEAST_DIFFICULTY_SPREAD), _MOST_DIFFICULTY_SPREAD)
 
@@ -163,7 +167,7 @@ class QualityModel:
         chance = _logistic(self._quality[row] - difficulty)
         return {item: float(chance[self._place[item]] * (1 - chance[self._place[item]])) for item in items}
 
-    def _measured_agreement(self) -> float:
+    def _measure_agreement(self) -> None:
         """How much more children answer like their parents than answers that are independent given the model; in [0, 1).
 
         Independent answers carry their own luck, which the model evens out. Answers that are copied share it: there only the
@@ -177,7 +181,8 @@ class QualityModel:
                 own, other = chance[row, both], chance[parent, both]
                 observed += float(np.abs(self._scores[row, both] - self._scores[parent, both]).sum())
                 expected += float((own * (1 - other) + other * (1 - own)).sum())
-        return max(0.0, 1 - observed / expected)
+        self._expected_differences = expected - _DIFFERENCES_BEFORE
+        self._agreement = max(0.0, 1 - observed / expected)
 
     def _chances(self) -> Floats:
         return _logistic(self._quality[:, None] - self._difficulty[None])

@@ -18,6 +18,7 @@ from pathlib import Path
 from optimizer.api import judge, optimize
 from optimizer.config import Settings, load_settings, parse_assignments
 from optimizer.data.loaders import load_items
+from optimizer.prompts.library import chosen_library
 from optimizer.runs.events import read_events
 from optimizer.runs.folder import RunFolder
 
@@ -62,6 +63,10 @@ def main() -> None:
     parser.add_argument("--runs", default="runs/real-curves")
     parser.add_argument("--set", action="append", default=[], help="any other setting, for both: search.token_cap=60")
     options = parser.parse_args()
+    prompts = Path(options.runs) / "prompts"
+    (prompts / options.persona).mkdir(parents=True, exist_ok=True)
+    seed_text = chosen_library(load_settings({})).seeds[options.persona]
+    (prompts / options.persona / "seed.md").write_text(seed_text + "\n", encoding="utf-8")
     grid = list(range(options.budget // 6, options.budget + 1, options.budget // 6))
     rows: dict[str, list[list[float]]] = {schedule: [] for schedule in SCHEDULES}
     for seed in range(options.seeds):
@@ -69,7 +74,7 @@ def main() -> None:
             settings = load_settings(
                 {
                     "data": options.data, "base_url": options.base_url, "persona": options.persona, "seed": seed,
-                    "panel": options.persona, "runs": f"{options.runs}/{schedule}-{seed}",
+                    "panel": options.persona, "prompts": str(prompts), "runs": f"{options.runs}/{schedule}-{seed}",
                     "protocol.rounds": 1, "search.schedule": schedule, "search.budget": options.budget,
                     "splits.train": options.train, "splits.dev": options.dev, "splits.test": options.test,
                     **parse_assignments(options.set),

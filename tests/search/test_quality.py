@@ -108,3 +108,17 @@ def test_where_children_copy_their_parents_answers_only_differences_count() -> N
     assert model._agreement > 0.7
     assert max(map(abs, totals)) < 0.6
     assert model.evidence("better").total > 1.5
+
+
+def test_children_are_taken_to_copy_until_enough_answers_can_tell() -> None:
+    draw = np.random.default_rng(6)
+    model = QualityModel(ITEMS)
+    for number in range(3):
+        model.add(f"c{number}", f"c{number - 1}" if number else None)
+        model.observe(f"c{number}", {item: float(draw.random() < 0.5) for item in ITEMS[:4]})
+    model.fit()
+    assert model.copies  # four independent answers each tell nothing yet
+    for number in range(3):
+        model.observe(f"c{number}", {item: float(draw.random() < 0.5) for item in ITEMS[:40]})
+    model.fit()
+    assert not model.copies
