@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 _NORMAL = NormalDist()
+_ROUNDING, _ROUNDING_OF_ERRORS = 1e-10, 1e-7  # an error is the root of a sum that is rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,10 @@ def linear_regression(
     np.add.at(summed, [place[cluster] for cluster in clusters], scores)
     factor = len(groups) / (len(groups) - 1) * (len(y) - 1) / (len(y) - len(names))
     errors = np.sqrt(np.clip(np.diag(factor * bread @ (summed.T @ summed) @ bread), 0.0, None))
+    # What is left of an exact zero by rounding is no effect, however small its error.
+    scale = np.abs(y).max(initial=0.0) / np.abs(x).max(axis=0)
+    values = np.where(np.abs(values) < _ROUNDING * scale, 0.0, values)
+    errors = np.where(errors < _ROUNDING_OF_ERRORS * scale, 0.0, errors)
     return [_coefficient(name, float(value), float(error)) for name, value, error in zip(names, values, errors, strict=True)]
 
 

@@ -37,6 +37,15 @@ def test_coefficients_errors_and_p_are_those_of_statsmodels(seed: int) -> None:
     assert [(each.low, each.high) for each in found] == [pytest.approx(tuple(row)) for row in expected.conf_int()]
 
 
+def test_a_column_without_any_effect_has_none_and_p_is_1() -> None:
+    draw = np.random.default_rng(3)
+    clusters = [f"c{number}" for number in range(60) for _ in (1, 3)]
+    outcome = [float(right) for right in draw.random(60) < 0.5 for _ in (1, 3)]  # the same with one and with three exposed
+    columns = {"words": [float(words) for words in draw.normal(40, 5, 60) for _ in (1, 3)], "exposed": [0.0, 1.0] * 60}
+    exposed = linear_regression(outcome, columns, clusters)[2]
+    assert (exposed.value, exposed.error, exposed.p) == (0.0, 0.0, 1.0)
+
+
 def test_what_cannot_be_told_apart_is_an_error() -> None:
     y, columns, clusters = made(0)
     with pytest.raises(ValueError, match="say the same thing twice"):
