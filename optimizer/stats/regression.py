@@ -52,8 +52,8 @@ def linear_regression(
     if np.linalg.matrix_rank(x) < len(names):
         raise ValueError(f"the columns {', '.join(columns)} say the same thing twice, or one of them never changes")
     bread = np.linalg.inv(x.T @ x)
-    values = bread @ x.T @ y
-    scores = x * (y - x @ values)[:, None]
+    found = bread @ x.T @ y
+    scores = x * (y - x @ found)[:, None]
     place = {name: index for index, name in enumerate(groups)}
     summed = np.zeros((len(groups), len(names)))
     np.add.at(summed, [place[cluster] for cluster in clusters], scores)
@@ -61,9 +61,9 @@ def linear_regression(
     errors = np.sqrt(np.clip(np.diag(factor * bread @ (summed.T @ summed) @ bread), 0.0, None))
     # What is left of an exact zero by rounding is no effect, however small its error.
     scale = np.abs(y).max(initial=0.0) / np.abs(x).max(axis=0)
-    values = np.where(np.abs(values) < _ROUNDING * scale, 0.0, values)
+    found = np.where(np.abs(found) < _ROUNDING * scale, 0.0, found)
     errors = np.where(errors < _ROUNDING_OF_ERRORS * scale, 0.0, errors)
-    return [_coefficient(name, float(value), float(error)) for name, value, error in zip(names, values, errors, strict=True)]
+    return [_coefficient(name, float(value), float(error)) for name, value, error in zip(names, found, errors, strict=True)]
 
 
 def _coefficient(name: str, value: float, error: float) -> Coefficient:

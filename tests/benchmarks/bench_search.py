@@ -3,12 +3,18 @@
 Reported are true accuracies of what each returns, so the comparison is of prompts and not of claims; and of the claims, how often
 they are wrong. One configuration of ours for all laws and budgets; gepa has, for each law and budget, the best of six.
 
-    make bench ARGS="-k search"       REPEATS=30 and NULL_RUNS=200 in the environment change the number of runs
+    make bench ARGS="-k search"                      REPEATS=30 and NULL_RUNS=200 in the environment change the number of runs
+    python -m tests.benchmarks.search_tables         the tables of docs/benchmarks.md, from the rows of that
+
+Every run's row is kept in runs/bench_search.jsonl with a digest of the code that made it. The same command goes on where it was
+interrupted, and after a change of the search only the search's own rows are made anew.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import inspect
 import json
 import math
 import multiprocessing
@@ -17,9 +23,12 @@ import random
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import optimizer
 from optimizer.search.ascent import Climb, CoordinateAscent
 from optimizer.search.budget import Budget
 from optimizer.search.candidate import Candidate
@@ -35,6 +44,7 @@ GEPA = tuple((val, minibatch) for val in (20, 50, 100) for minibatch in (3, 10))
 TEST_SHARE = 0.2  # of the budget, for both prompts of the sealed test
 REPEATS = int(os.environ.get("REPEATS", "30"))
 NULL_RUNS = int(os.environ.get("NULL_RUNS", "200"))
+LANDSCAPE = Path(__file__).with_name("landscape.py")
 ROWS = Path(__file__).resolve().parents[2] / "runs" / "bench_search.jsonl"
 
 Run = dict[str, Any]
@@ -102,17 +112,39 @@ def gepa_run(law: str, seed: int, budget: int, price: float, val: int, minibatch
     return {"reported": max(result.val_aggregate_scores), **run, "val": val, "minibatch": minibatch}
 
 
+@cache
+def digest(do: Callable[..., Run]) -> str:
+    """Of all code that decides what such a run does: the landscape, and our search or gepa's version."""
+    found = hashlib.sha256((LANDSCAPE.read_text() + inspect.getsource(do) + inspect.getsource(ended)).encode())
+    if do is gepa_run:
+        found.update(version("gepa").encode())
+    else:
+        package = Path(optimizer.__file__).parent
+        for path in sorted([*(package / "search").glob("*.py"), *(package / "stats").glob("*.py")]):
+            found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def kept(do: Callable[..., Run]) -> dict[str, Run]:
+    """The runs on file that this code made, by their arguments."""
+    rows = map(json.loads, ROWS.read_text(encoding="utf-8").splitlines()) if ROWS.exists() else ()
+    return {json.dumps(row["job"]): row for row in rows if row.get("code") == digest(do) and row["by"] == do.__name__}
+
+
 def all_of(do: Callable[..., Run], jobs: Sequence[tuple[Any, ...]]) -> list[Run]:
-    """Runs in parallel, each on one thread, written down as they end."""
+    """Runs in parallel, each on one thread, written down as they end; what is on file already is taken from there."""
     os.environ["OMP_NUM_THREADS"] = "1"
     ROWS.parent.mkdir(exist_ok=True)
+    known = kept(do)
+    missing = [job for job in jobs if json.dumps(job) not in known]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(mp_context=context) as pool, ROWS.open("a", encoding="utf-8") as file:
-        runs = []
-        for run in pool.map(do, *zip(*jobs, strict=True), chunksize=4):
-            runs.append(run)
-            file.write(json.dumps({"by": do.__name__, **run}) + "\n")
-    return runs
+        for job, run in zip(missing, pool.map(do, *zip(*missing, strict=True), chunksize=4) if missing else (), strict=True):
+            row = {"by": do.__name__, "code": digest(do), "job": job, **run}
+            known[json.dumps(job)] = row
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+    return [known[json.dumps(job)] for job in jobs]
 
 
 def mean(values: Iterable[float]) -> tuple[float, float]:
