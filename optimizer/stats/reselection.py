@@ -1,7 +1,7 @@
 """The gain of a choice that was made anew for every fold on the other folds: how far chance alone moves it.
 
 Cross-validated gains of different folds are not independent: what helps to choose for one fold is measured in another. An
-interval that takes them as independent is too short (docs/policy.md has figures: it held a true zero 85 to 91 times in 100, not
+interval that takes them as independent is too short (docs/policy.md has figures: it held a true zero 88 to 93 times in 100, not
 95). Here whole clusters' differences change sign at random, jointly for all choices as in Westfall and Young's max-T, every
 fold chooses again, and the gain's t is recorded: t = sum / sqrt(sum of squares - sum**2 / clusters) over clusters. The observed
 t is held against these, and the bootstrap interval is stretched by their 95 % point over the normal one.
