@@ -11,9 +11,9 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from optimizer.sections import (
     MisinformationSettings,
@@ -60,6 +60,12 @@ class Settings(Strict):
     policy: str = Field(default="", description="a policy file, which decides in place of protocol.aggregator")
     optuna: str = Field(default="", description="storage of a study that mirrors the search; several workers may share one")
     study: str = Field(default="", description="its name; the run's where left out")
+
+    @model_validator(mode="after")
+    def _one_decides(self) -> Self:
+        if self.policy and self.protocol.aggregator == "ballot":
+            raise ValueError("a policy decides in place of the aggregator, so nobody would vote; set protocol.aggregator=rule")
+        return self
 
 
 def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> Settings:

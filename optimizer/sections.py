@@ -199,6 +199,11 @@ class ProtocolSettings(Strict):
             raise ValueError("aggregator confidence needs confidence among the fields of an answer")
         if self.aggregator == "ballot" and self.vote_from > self.rounds:
             raise ValueError(f"vote_from is {self.vote_from}, but there are only {self.rounds} rounds")
+        if self.contribution == "draft" and (self.turns != "sequential" or self.visibility in ("none", "blind_last")):
+            raise ValueError(
+                "contribution draft takes speakers who hear who spoke before them: turns sequential, and visibility all or "
+                f"others_verdicts, but turns is {self.turns} and visibility {self.visibility}"
+            )
         return self
 
 

@@ -5,9 +5,10 @@ Small data sets are looked at item by item besides, and it is tried how far the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -110,8 +111,7 @@ def check_file(settings: Settings) -> Checked:
     words = None
     if kept:
         claims = [item for item in kept if item.task is Task.CLAIM]
-        passages = passages_about(path, {item.id for item in kept})
-        findings += [*check_items(claims), *(check_passages(kept, passages) if passages else ())]
+        findings += [*check_items(claims), *_passages(path, kept)]
         words = _words(claims)
     else:
         findings += [*_balance(data), *_undescribed(data)]
@@ -120,6 +120,14 @@ def check_file(settings: Settings) -> Checked:
     return Checked(
         len(data), _answers(data), _sizes(data), splits, own, context, tuple(findings), words, bool(kept)
     )  # fmt: skip
+
+
+def _passages(path: Path, kept: Sequence[Item]) -> list[Finding]:
+    try:
+        passages = passages_about(path, {item.id for item in kept})
+    except UserError as error:
+        return [Finding("passages", "all items", str(error), Severity.ERROR)]
+    return list(check_passages(kept, passages)) if passages else []
 
 
 def _sizes(data: Surveyed) -> ClusterSizes:

@@ -164,7 +164,7 @@ def compare_debates(
                 entry.prompt_tokens,
                 accuracy_of(own, clusters),
                 _recalls(own, by_id, clusters),
-                dict(Counter(turn.verdict.outcome.value for debate in held for turn in debate.turns)),
+                dict(Counter(turn.verdict.outcome.value for debate in held for turn in debate.answers)),
                 sum(debate.failed for debate in held),
                 _mean_tokens(held, tokens or {}),
                 differences.get(entry.id),

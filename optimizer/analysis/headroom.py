@@ -129,7 +129,7 @@ def where_lost(debate: Debate, item: Item, right_elsewhere: bool, aggregator: Ag
         return Lost.NO_DECISION
     if any(is_right(verdict.vote, item) for verdict in debate.round_verdicts(debate.last_round).values()):
         return Lost.VOTE
-    if debate.last_round > 1 and is_right(decide(debate.round_verdicts(1), aggregator, ties)[0], item):
+    if debate.last_round > 1 and is_right(decide(debate.deciding(1), aggregator, ties)[0], item):
         return Lost.ROUND
     return Lost.PROMPT if right_elsewhere else Lost.NONE
 
@@ -182,7 +182,7 @@ def views(
         put("panel", debate, debate.decision)
     for debate in debates:
         for number in range(1, debate.last_round):
-            put(f"decided after round {number}", debate, decide(debate.round_verdicts(number), aggregator, ties)[0])
+            put(f"decided after round {number}", debate, decide(debate.deciding(number), aggregator, ties)[0])
     for debate in debates:
         for persona, verdict in debate.round_verdicts(debate.last_round).items():
             put(f"{persona} alone, last round", debate, verdict.vote)

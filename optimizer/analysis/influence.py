@@ -170,7 +170,7 @@ def pivots(panel: RecordedPanel) -> Decisions:
     counts = {"unanimous": 0, "split": 0, "none": 0}
     rules: dict[str, int] = {}
     for debate, decision in zip(panel.debates, panel.decided(panel.rounds), strict=True):
-        verdicts = held(debate, debate.last_round)
+        verdicts = debate.deciding(debate.last_round)
         votes = {verdict.vote for verdict in verdicts.values()}
         agreed = votes == {decision.vote}
         counts["none" if decision.vote is None else "unanimous" if agreed else "split"] += 1
@@ -184,7 +184,7 @@ def pivots(panel: RecordedPanel) -> Decisions:
 
 
 def _pivot(panel: RecordedPanel, debate: Debate, decision: Answer, persona: str, row: PivotRow) -> PivotRow:
-    verdicts = held(debate, debate.last_round)
+    verdicts = debate.deciding(debate.last_round)
     own = verdicts[persona].vote
     others = {verdict.vote for name, verdict in verdicts.items() if name != persona} | {None}
     swaps = [dict(verdicts, **{persona: _voting(verdicts[persona], vote)}) for vote in others - {own}]

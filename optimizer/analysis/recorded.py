@@ -88,7 +88,7 @@ class RecordedPanel:
         for debate in self.debates:
             verdicts = held(debate, number)
             over = number >= debate.last_round
-            vote = debate.decision if over else decide(verdicts, self.protocol.aggregator, self.protocol.ties)[0]
+            vote = debate.decision if over else decide(debate.deciding(number), self.protocol.aggregator, self.protocol.ties)[0]
             given = [v.confidence for v in verdicts.values() if v.vote == vote and v.confidence is not None]
             confidence = sum(given) / len(given) if given and vote is not None else None
             found.append(Answer(self.items[debate.item], vote, is_right(debate, vote, self.items[debate.item]), confidence))

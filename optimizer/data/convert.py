@@ -31,13 +31,14 @@ def item_record(item: Item) -> dict[str, Any]:
     return record
 
 
-def published_passages(format: str, path: Path, items: Iterable[Item]) -> list[Passage]:
-    """What is published about the items of a file: beside those of a folder, or within a misinformation benchmark's own file.
+def published_passages(format: str, path: Path, items: Iterable[Item], to: Path) -> list[Passage]:
+    """What is published about the items of a file: beside it, or within a misinformation benchmark's own file.
 
     Args:
         format: the name of the format that the items were read in.
         path: the file or folder that they were read from.
         items: whose passages are wanted.
+        to: the folder that they are for; passages that lie there already are left out.
 
     Raises:
         UserError: a passage is bad; the message names the file and the line.
@@ -45,6 +46,8 @@ def published_passages(format: str, path: Path, items: Iterable[Item]) -> list[P
     ids = {item.id for item in items}
     if format == Misinformation.name:
         return list(passages(path, ids))
+    if to.resolve() == beside(path).resolve():
+        return []
     return [passage for passage in load_passages(beside(path)) if passage.item in ids]
 
 

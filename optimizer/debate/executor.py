@@ -19,7 +19,7 @@ from optimizer.debate.extract import read_question
 from optimizer.debate.parse import parse_answer
 from optimizer.debate.policy import Policy, decide_turns
 from optimizer.debate.protocol import Protocol, ballot_order
-from optimizer.debate.records import Debate, Turn
+from optimizer.debate.records import Debate, Turn, deciding
 from optimizer.debate.render import render_again, render_turn
 from optimizer.debate.verdict import Answer, Outcome, Verdict
 from optimizer.debate.voices import Voice
@@ -129,7 +129,7 @@ class DebateExecutor:
             reason = str(failure) or "no answer"
             return Debate(job.item.id, job.candidate, job.sample, tuple(turns), failure=reason, ballots=tuple(ballots))
         if self._policy is None:
-            decision, rule = decide(_deciding(turns, ballots, number), protocol.aggregator, protocol.ties)
+            decision, rule = decide(deciding(turns, ballots, number), protocol.aggregator, protocol.ties)
         else:
             decision, rule = decide_turns(self._policy, turns)
         return Debate(job.item.id, job.candidate, job.sample, tuple(turns), decision, rule, ballots=tuple(ballots))
@@ -151,8 +151,8 @@ class DebateExecutor:
         answers = ballot_order([vote for vote in votes if vote is not None], job.item.base)
         if len(answers) > 1:
             cast = await self._together([partial(self._speak, job, name, number, purpose, turns, answers) for name in personas])
-            ballots += [turn if turn.verdict.vote in answers else replace(turn, verdict=_OFF_BALLOT) for turn in cast]
-        return decide(_deciding(turns, ballots, number), "ballot")[0] is not None
+            ballots += [turn if turn.verdict.vote in (None, *answers) else replace(turn, verdict=_OFF_BALLOT) for turn in cast]
+        return decide(deciding(turns, ballots, number), "ballot")[0] is not None
 
     async def _speak(
         self, job: DebateJob, persona: str, number: int, purpose: str, heard: Sequence[Turn], ballot: Sequence[Answer] = ()
@@ -170,12 +170,6 @@ class DebateExecutor:
     async def _together(self, calls: Sequence[Callable[[], Awaitable[Turn]]]) -> list[Turn]:
         """Calls that do not depend on each other: at once, or one by one where a slot's prefix cache is to serve them all."""
         return await bounded(calls, 1 if self.client.endpoint.slots else len(calls))
-
-
-def _deciding(turns: Sequence[Turn], ballots: Sequence[Turn], number: int) -> dict[str, Verdict]:
-    """The verdicts that decide after a round: the votes, where any were cast, else the answers."""
-    cast = [turn for turn in ballots if turn.round == number]
-    return {turn.persona: turn.verdict for turn in cast or turns if turn.round == number}
 
 
 def unanimous(turns: Sequence[Turn], number: int) -> bool:

@@ -14,6 +14,7 @@ from optimizer.models.chat import Sampling
 from optimizer.sections import ProtocolSettings
 
 _TOKENS_OF_ANSWER, _TOKENS_A_WORD = 40, 4  # JSON around the fields, and what a long English word may take
+_TOKENS_OF_LINE = 20  # of what is heard of an answer, beside its reason
 _TOKENS_WITH_ROOM = 512  # of what every call has room for beside evidence and claim, those of answer and reasons
 
 
@@ -116,13 +117,29 @@ class Protocol(ProtocolSettings):
         return max(0, answer + heard - _TOKENS_WITH_ROOM)
 
     def answers(self, personas: int) -> int:
-        """How many answers one debate has at the most, secret votes included."""
-        ballots = self.rounds - self.vote_from + 1 if self.aggregator == "ballot" else 0
-        return (self.rounds + ballots) * personas
+        """How many answers one debate has at the most; secret votes are none."""
+        return self.rounds * personas
+
+    @property
+    def ballots(self) -> int:
+        """After how many rounds there can be a secret vote."""
+        return self.rounds - self.vote_from + 1 if self.aggregator == "ballot" else 0
+
+    @property
+    def least_rounds(self) -> int:
+        """How many rounds a debate has at the least."""
+        return 1 if self.early_stop else self.vote_from if self.aggregator == "ballot" else self.rounds
+
+    def unheard(self, personas: int) -> int:
+        """Tokens by which a debate's longest call may exceed those of one that ended early: what was not said in it."""
+        if self.least_rounds == self.rounds and not self.ballots:
+            return 0
+        line = _TOKENS_OF_LINE + (_TOKENS_A_WORD * self.reason_words if "reason" in self.told else 0)
+        return self.answers(personas) * line + (personas * line + _TOKENS_OF_LINE if self.ballots else 0)
 
     def calls(self, personas: int) -> int:
         """How many calls one debate takes at the most."""
-        return self.answers(personas) * (2 if self.reprompt else 1)
+        return (self.answers(personas) + self.ballots * personas) * (2 if self.reprompt else 1)
 
     @property
     def first_round_is_independent(self) -> bool:

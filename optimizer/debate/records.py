@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -57,9 +57,14 @@ class Debate:
     ballots: tuple[Turn, ...] = ()
 
     @property
+    def answers(self) -> tuple[Turn, ...]:
+        """Whatever was answered: turns and secret votes."""
+        return (*self.turns, *self.ballots)
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The identities of the calls that it took."""
-        return tuple(key for turn in (*self.turns, *self.ballots) for key in turn.keys)
+        return tuple(key for turn in self.answers for key in turn.keys)
 
     @property
     def failed(self) -> bool:
@@ -72,6 +77,10 @@ class Debate:
     def round_verdicts(self, number: int) -> dict[str, Verdict]:
         """The verdicts of one round by persona."""
         return {turn.persona: turn.verdict for turn in self.turns if turn.round == number}
+
+    def deciding(self, number: int) -> dict[str, Verdict]:
+        """What decides after a round, by persona: the secret votes where there were any, else the verdicts."""
+        return deciding(self.turns, self.ballots, number)
 
     @property
     def last_round(self) -> int:
@@ -87,6 +96,12 @@ class Debate:
     def to_json(self) -> dict[str, Any]:
         """Plain data for the event log."""
         return asdict(self)
+
+
+def deciding(turns: Sequence[Turn], ballots: Sequence[Turn], number: int) -> dict[str, Verdict]:
+    """What decides after a round, by persona: the secret votes where there were any, else the verdicts."""
+    cast = [turn for turn in ballots if turn.round == number]
+    return {turn.persona: turn.verdict for turn in cast or turns if turn.round == number}
 
 
 def debate_from_json(record: Mapping[str, Any]) -> Debate:

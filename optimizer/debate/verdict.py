@@ -27,9 +27,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One agent's answer, confidence (0 to 100) and reason. `detail` says why an answer is unparsed: none or ambiguous.
+    """One agent's answer, confidence (0 to 100) and reason.
 
-    `label` is a claim's label, or the canonical answer to a question: equal answers are equal texts.
+    `detail` says why an answer is unparsed: none, ambiguous, or not on the ballot. `label` is a claim's label, or the canonical
+    answer to a question: equal answers are equal texts.
     """
 
     outcome: Outcome

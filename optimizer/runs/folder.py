@@ -14,6 +14,7 @@ from optimizer.debate.records import Debate, debate_from_json
 from optimizer.errors import UserError
 from optimizer.prompts.files import write_text
 from optimizer.runs.events import EventLog, read_events
+from optimizer.sections import MisinformationSettings, ProtocolSettings
 
 _NAME = re.compile(r"\d{8}-\d{6}-(?P<name>.+)")
 
@@ -138,11 +139,14 @@ def open_run(root: Path, name: str, resolved: Mapping[str, Any], config: str, fr
         UserError: an unfinished run of that name was begun otherwise; the message gives the difference.
     """
     wanted = json.loads(json.dumps(resolved))
+    usual = {"protocol": ProtocolSettings().model_dump(mode="json"), "rules": MisinformationSettings().model_dump(mode="json")}
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)  # as folders are called
     for run in reversed(all_runs(root)):
         if run.name != name or fresh:
             continue
-        changes = differences(run.resolved(), wanted)
+        # A setting that came after a run was begun had its default there.
+        begun = {key: {**usual.get(key, {}), **value} if key in usual else value for key, value in run.resolved().items()}
+        changes = differences(begun, wanted)
         if not changes:
             return run, True
         if not run.finished:

@@ -212,7 +212,10 @@ async def _search(
     search, dev, train = job.settings.search, job.splits.dev, job.splits.train
     if search.budget_tokens or search.budget_usd:
         # What calls take is known from the longest item on; without it the seed could be held on all of dev unmeasured.
-        await evaluator.evaluate(job.seed, [max(dev, key=lambda item: len(item.read.encode()))])
+        for item in sorted(dev, key=lambda item: -len(item.read.encode())):
+            await evaluator.evaluate(job.seed, [item])
+            if evaluator.executor.client.ledger.spent.debate_calls:
+                break
     if search.objective == "macro_f1" and budget.affords(evaluator.cost_bound(job.seed, job.seed, dev)):
         await evaluator.evaluate(job.seed, dev)
     objective = objective_for(search, dev, confusion(evaluator.known(job.seed), dev))
@@ -272,6 +275,7 @@ def _budget(job: OptimizeJob, ledger: Ledger, executor: DebateExecutor) -> Budge
     search = job.settings.search
     tokens = {item.id: len(item.read.encode()) // 2 for item in job.everything}
     longer = max(tokens.values()) - max(tokens[item.id] for item in job.splits.dev)
+    longer += job.protocol.unheard(len(job.library.personas))
     context = executor.voice(REFLECTION).client.endpoint.context
     reading = min(context // 2 or MOST_READ_TOKENS, MOST_READ_TOKENS) + 8 * search.token_cap
     limits = allowances(search, ledger, longer, search.ahead * reading)

@@ -91,7 +91,7 @@ def _line(judgement: Judgement) -> str:
 
 
 async def _judgement(executor: DebateExecutor, item: Item, debate: Debate) -> Judgement:
-    last = debate.round_verdicts(debate.last_round)
+    last = debate.deciding(debate.last_round)
     votes = {name: str(verdict.vote) if verdict.vote else None for name, verdict in last.items()}
     reason = ""
     if debate.decision is not None:

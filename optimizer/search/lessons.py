@@ -70,10 +70,12 @@ def role_map(protocol: Protocol, candidate: Candidate, component: str, lessons: 
     heard = {"all": "what was said before", "others_verdicts": "the others' verdicts", "none": "nothing of the others"}
     order = "one after the other" if protocol.turns == "sequential" else "at the same time"
     what, answers = duty(protocol, lessons)
+    drafted = protocol.contribution == "draft"
     lines = [
         f"A panel of {len(personas)} judges {what}. In {protocol.rounds} rounds each {answers}, {order}, and "
         f"from the second round on hears {heard.get(protocol.visibility, 'what was said before, but for the last round')}. "
         f"{_RULES.get(protocol.aggregator, 'The votes decide')}.",
+        *(["The first to speak proposes a draft of the answer, the others improve it or agree."] if drafted else []),
         *(f"{display_name(name)}: {candidate.texts[name]}" for name in personas),
     ]
     if SOURCE_SKEPTICISM in candidate.texts:
@@ -129,6 +131,10 @@ def transcript(protocol: Protocol, lesson: Lesson, title: str, whose: Sequence[s
             f"Round {number}: "
             + ", ".join(f"{display_name(persona)} said {word(protocol, item, verdict.vote)}" for persona, verdict in said.items())
         )
+        votes = [turn for turn in lesson.debate.ballots if turn.round == number]
+        if votes:
+            cast = (f"{display_name(turn.persona)} for {word(protocol, item, turn.verdict.vote)}" for turn in votes)
+            lines.append(f"Secret votes after it: {', '.join(cast)}")
     for persona in whose:
         reasons = [turn.verdict.reason for turn in lesson.debate.turns if turn.persona == persona and turn.verdict.reason]
         if reasons:

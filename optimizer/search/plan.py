@@ -105,7 +105,7 @@ def make_plan(
         dearest -= sum(asked) - max(asked)
     # Dropped after one batch, and but for the changed persona all was said before.
     variants = len(splits.dev) // len({item.base for item in splits.dev})
-    cheapest = min(batch * variants, sizes["dev"]) * protocol.rounds
+    cheapest = min(batch * variants, sizes["dev"]) * protocol.least_rounds
     needed = seed_calls + test_calls + dearest
     if search_calls < dearest and not estimated:
         raise UserError(

@@ -115,9 +115,8 @@ async def evaluate_panel(
         have.add((debate.candidate, debate.item, debate.sample))
         arms[arm_of.get(debate.candidate, debate.candidate)].add(debate)
     events, ledger = run.open_events(), Ledger(run.calls)
-    answers = protocol.answers(personas)
-    answers += sum(control.answers(answers) for control in controls)
-    watcher.begin(ledger, repeats * len(items) * answers * (2 if protocol.reprompt else 1))
+    samples = sum(control.answers(protocol.answers(personas)) for control in controls) * (2 if protocol.reprompt else 1)
+    watcher.begin(ledger, repeats * len(items) * (protocol.calls(personas) + samples))
 
     def done(debate: Debate) -> None:
         if not debate.failed:
@@ -171,7 +170,7 @@ class ArmTally:
             return
         self._right[debate.item] = self._right.get(debate.item, 0.0) + score
         self._held[debate.item] += 1
-        self._outcomes.update(turn.verdict.outcome.value for turn in debate.turns)
+        self._outcomes.update(turn.verdict.outcome.value for turn in debate.answers)
         self._outcomes["no decision"] += debate.decision is None
         if item.task is not Task.CLAIM:
             self._reading.update(_status(turn.verdict) for turn in debate.turns)

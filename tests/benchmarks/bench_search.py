@@ -115,7 +115,8 @@ def gepa_run(law: str, seed: int, budget: int, price: float, val: int, minibatch
 @cache
 def digest(do: Callable[..., Run]) -> str:
     """Of all code that decides what such a run does: the landscape, and our search or gepa's version."""
-    found = hashlib.sha256((LANDSCAPE.read_text() + inspect.getsource(do) + inspect.getsource(ended)).encode())
+    code = LANDSCAPE.read_text() + inspect.getsource(do) + inspect.getsource(ended)
+    found = hashlib.sha256(f"{code}{TEST_SHARE}".encode())
     if do is gepa_run:
         found.update(version("gepa").encode())
     else:

@@ -9,6 +9,7 @@ import pytest
 
 from optimizer.data.formats import FORMATS
 from optimizer.data.loaders import load_items
+from optimizer.data.passages import load_passages
 from tests.cli.test_cli import as_json, optimizer
 from tests.conftest import Scripted
 from tests.data.formats.published import FILES, vitaminc_row, write_lines
@@ -87,6 +88,19 @@ def test_what_convert_writes_is_read_as_the_same_items(tmp_path: Path, what: str
     result = optimizer("data", "convert", str(path), "--to", "out/items.jsonl", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert load_items(tmp_path / "out" / "items.jsonl") == load_items(path)
+
+
+def test_convert_leaves_passages_where_they_are_and_takes_them_elsewhere(tmp_path: Path) -> None:
+    rows = [{"id": f"i{i}", "claim": f"C{i}", "evidence": f"Evidence {i}.", "label": "grounded"} for i in range(2)]
+    write_lines(tmp_path / "items.jsonl", rows)
+    passage = {"item": "i1", "kind": "false", "style": "plain", "provenance": "me", "text": "It is not so."}
+    write_lines(tmp_path / "passages.jsonl", [passage])
+    before = (tmp_path / "passages.jsonl").read_text()
+    for to in ("other.jsonl", "out/items.jsonl"):
+        result = optimizer("data", "convert", "items.jsonl", "--to", to, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+    assert (tmp_path / "passages.jsonl").read_text() == before
+    assert load_passages(tmp_path / "out") == load_passages(tmp_path)
 
 
 def test_a_run_on_a_published_file_records_its_format_and_label_map(tmp_path: Path, server: Scripted) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from optimizer.config import ConfigError, load_settings
 from optimizer.data.item import Label
 from optimizer.debate.aggregate import decide
 from optimizer.debate.executor import DebateExecutor, DebateJob
@@ -18,7 +19,7 @@ from optimizer.models.cache import ResponseCache
 from optimizer.models.client import ChatClient
 from optimizer.models.endpoint import Endpoint
 from optimizer.models.ledger import Ledger
-from tests.conftest import Scripted, answer, make_items
+from tests.conftest import Scripted, answer, completion, make_items
 
 TEXTS = {"skeptic": "Doubt it.", "advocate": "Defend it.", "expert": "Check it."}
 VOTES = {"Doubt it.": ("no", 90), "Defend it.": ("yes", 30), "Check it.": ("yes", 40)}
@@ -220,3 +221,35 @@ def test_a_panel_can_work_on_a_draft(server: Scripted) -> None:
 def test_a_ballot_after_the_last_round_is_refused() -> None:
     with pytest.raises(ValueError, match="vote_from is 3, but there are only 2 rounds"):
         Protocol(aggregator="ballot", vote_from=3)
+
+
+def test_what_is_no_vote_keeps_its_outcome_on_a_ballot_and_what_decides_is_the_ballot(server: Scripted) -> None:
+    def script(body: dict[str, Any]) -> Any:
+        if "Your vote is secret" not in text_of(body):
+            return votes(body)
+        return completion("", "length") if TEXTS["expert"] in text_of(body) else answer("no")
+
+    server.script = script
+    debate = hold(server, Protocol(aggregator="ballot", rounds=1))[0]
+    assert [turn.verdict.outcome for turn in debate.ballots] == [Outcome.OK, Outcome.OK, Outcome.TRUNCATED]
+    assert [verdict.vote for verdict in debate.deciding(1).values()] == [Label.NOT_GROUNDED, Label.NOT_GROUNDED, None]
+    assert debate.decision is Label.NOT_GROUNDED
+    assert len(debate.answers) == 6
+
+
+def test_secret_votes_are_calls_and_no_answers() -> None:
+    """Self-consistency takes as many samples as the panel gives answers; budgets plan for every call."""
+    protocol = Protocol(aggregator="ballot", rounds=5, vote_from=3, turns="sequential")
+    assert (protocol.answers(3), protocol.calls(3), protocol.least_rounds) == (15, 24, 3)
+    assert Protocol().unheard(3) == 0 < Protocol(early_stop=True).unheard(3) < protocol.unheard(3)
+
+
+@pytest.mark.parametrize("flags", [{}, {"turns": "sequential", "visibility": "none"}])
+def test_a_draft_takes_speakers_who_hear_each_other(flags: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="contribution draft takes speakers who hear"):
+        Protocol(contribution="draft", **flags)
+
+
+def test_a_policy_and_a_ballot_are_not_both_to_decide() -> None:
+    with pytest.raises(ConfigError, match="so nobody would vote"):
+        load_settings({"policy": "policy.toml", "protocol.aggregator": "ballot"})

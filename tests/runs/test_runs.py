@@ -10,6 +10,7 @@ from optimizer.errors import UserError
 from optimizer.runs.events import EventLog, read_events
 from optimizer.runs.folder import differences, find_run, open_run
 from optimizer.runs.seal import Contrast, SealRegister
+from optimizer.sections import MisinformationSettings, ProtocolSettings
 
 
 def test_an_event_is_written_once_and_a_torn_line_is_cut_off(tmp_path: Path) -> None:
@@ -49,6 +50,17 @@ def test_the_same_settings_take_a_run_up_and_others_are_refused_until_it_is_fini
     assert open_run(tmp_path, "demo", {"a": 1}, "") == (first, True)
     odd, _ = open_run(tmp_path, "skeptic+expert-my claims", {"a": 1}, "")
     assert open_run(tmp_path, "skeptic+expert-my claims", {"a": 1}, "") == (odd, True)
+
+
+def test_a_run_begun_before_there_was_a_setting_had_its_default(tmp_path: Path) -> None:
+    new = {"protocol": ProtocolSettings().model_dump(), "rules": MisinformationSettings().model_dump()}
+    old = {
+        name: {key: value for key, value in part.items() if key not in ("vote_from", "max_tokens")} for name, part in new.items()
+    }
+    begun, _ = open_run(tmp_path, "demo", old, "")
+    assert open_run(tmp_path, "demo", new, "") == (begun, True)
+    with pytest.raises(UserError, match=r"protocol.vote_from: 1 -> 2"):
+        open_run(tmp_path, "demo", {**new, "protocol": {**new["protocol"], "vote_from": 2}}, "")
 
 
 def test_differences_name_nested_values() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import pytest
 
@@ -11,7 +11,7 @@ from optimizer.debate.protocol import Protocol
 from optimizer.debate.records import Debate, Turn
 from optimizer.debate.verdict import Outcome, Verdict
 from optimizer.search.candidate import Candidate, Rejection, rough_tokens
-from optimizer.search.lessons import Lesson, blame, role_map, shown_lessons
+from optimizer.search.lessons import Lesson, blame, role_map, shown_lessons, transcript
 from optimizer.search.reflection import reading
 
 PERSONAS = ("skeptic", "advocate", "expert")
@@ -46,6 +46,21 @@ def test_blame_says_who_was_wrong_who_moved_whom_and_where_it_was_lost() -> None
     assert "Advocate moved in round 2 to the right answer, as Expert had said." in blame(Protocol(), saved, "rule")
     own_idea = lesson("5", NO, "nnn", "nyn", decision=NO)
     assert "Advocate moved in round 2 to the wrong answer, which nobody had said." in blame(Protocol(), own_idea, "rule")
+
+
+def test_secret_votes_and_drafts_are_told() -> None:
+    split = lesson("1", NO, "nyy", decision=YES)
+    ballots = tuple(replace(turn, verdict=Verdict(Outcome.OK, YES)) for turn in split.debate.turns)
+    split = replace(split, debate=replace(split.debate, ballots=ballots))
+    protocol = Protocol(rounds=1, turns="sequential", contribution="draft", aggregator="ballot")
+    assert "Secret votes after it: Skeptic for yes, Advocate for yes, Expert for yes" in transcript(protocol, split, "1", ())
+    assert "secret vote" in role_map(protocol, CANDIDATE, "expert")
+    assert "proposes a draft" in role_map(protocol, CANDIDATE, "expert")
+    tied = lesson("2", YES, "nyy", "nnn", decision=NO)
+    tied = replace(
+        tied, debate=replace(tied.debate, ballots=tuple(replace(t, verdict=Verdict(Outcome.ABSTAINED)) for t in ballots))
+    )
+    assert blame(protocol, tied, "ballot")[-1] == "Nobody was right at the end."  # round 1 had decided nothing
 
 
 def test_the_role_map_has_everybodys_instruction_and_whose_is_improved() -> None:

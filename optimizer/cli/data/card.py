@@ -35,6 +35,7 @@ def command(
     from optimizer.analysis.card import count_data, measure_judges
     from optimizer.cli.asynchronous import run as run_async
     from optimizer.cli.console import say
+    from optimizer.data.passages import beside
     from optimizer.data.shipped import data_path, datasets_folder
     from optimizer.models.catalogue import JUDGES
     from optimizer.prompts.files import write_text
@@ -47,7 +48,7 @@ def command(
     chosen = models or ([settings.model] if settings.base_url else list(JUDGES))
     run, judges = run_async(measure_judges(settings, chosen, say, new, limit))
     path = data_path(settings.data)
-    folder = path if path.is_dir() else path.parent
+    folder = beside(path)
     about = folder / "about.md"
     text = about.read_text(encoding="utf-8") if about.exists() else f"# {path.name}"
     # A shipped data set is not the user's to write into.

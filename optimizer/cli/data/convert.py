@@ -34,7 +34,7 @@ def command(
         raise UsageError(f"--to {to}: must end in .jsonl, since JSON Lines are written")
     _refuse_existing(to, to)
     data = load(file, format, format_options, columns, label_map)
-    about = published_passages(data.format, data_path(file), data.items)
+    about = published_passages(data.format, data_path(file), data.items, to.parent)
     beside = to.with_name(PASSAGES_FILE)
     if about:
         _refuse_existing(to, beside)
