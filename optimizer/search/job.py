@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -267,7 +268,9 @@ def _mirror(job: OptimizeJob, run: RunFolder, scorer: ObjectiveScorer, events: E
         return None
     from optimizer.search.study import StudyMirror
 
-    return StudyMirror(job.settings.optuna, job.settings.study or job.name, run.path.name, events, scorer, job.splits.dev)
+    # Folders of two workers may have one name, where both began in the same second.
+    worker = f"{platform.node()}:{run.path.resolve()}"
+    return StudyMirror(job.settings.optuna, job.settings.study or job.name, worker, events, scorer, job.splits.dev)
 
 
 def _budget(job: OptimizeJob, ledger: Ledger, executor: DebateExecutor) -> Budget:
