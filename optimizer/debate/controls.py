@@ -74,7 +74,7 @@ async def _judge(executor: DebateExecutor, control: Control, item: Item, samples
             sampling = protocol.sampling(index, item)
             if control is Control.SELF_CONSISTENCY:
                 sampling = replace(sampling, temperature=_SELF_CONSISTENCY_TEMPERATURE)
-            request = ChatRequest(messages, sampling, protocol.schema_for(item), index)
+            request = ChatRequest(messages, sampling.apart(item.id), protocol.schema_for(item), index)
             turns.append(await ask_turn(executor.client, request, CallTag("control", control, item.id, JUDGE, 1), item, protocol))
     except CallFailed as failure:
         return Debate(item.id, control, repeat, tuple(turns), failure=str(failure) or "no answer")

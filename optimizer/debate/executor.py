@@ -161,7 +161,7 @@ class DebateExecutor:
         voice, protocol = self.voice(persona), self.protocol
         transcript = protocol.heard(heard, persona, number, voting=bool(ballot))
         messages = render_turn(voice.sees(job.item), protocol, job.texts, persona, transcript, ballot)
-        sampling = voice.sampling(protocol.sampling(job.sample, job.item))
+        sampling = voice.sampling(protocol.sampling(job.sample, job.item)).apart(job.item.base, persona, number, bool(ballot))
         request = ChatRequest(messages, sampling, protocol.schema_for(job.item), job.sample)
         # Variants of an item go to the same replica, which has what they share in its prefix cache.
         tag = CallTag(purpose, job.candidate, job.item.base, persona, number)

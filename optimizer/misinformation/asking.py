@@ -79,6 +79,7 @@ class Asker:
             CallFailed: no answer came.
         """
         voice = self._executor.voice(agent.name)
+        sampling = sampling.apart(self.item.id, place.role, place.turn, place.slot)
         # A role's own temperature is for what it says; the second question is asked at 0 of everybody.
         request = ChatRequest(messages, sampling if again else voice.sampling(sampling), sample=sampling.seed)
         tag = CallTag(PURPOSE, self._arm, self.item.id, agent.name, place.turn)

@@ -111,14 +111,17 @@ def test_the_single_judge_is_asked_once_without_a_persona(server: Scripted) -> N
 
 
 def test_self_consistency_takes_as_many_samples_as_a_debate_has_calls(server: Scripted) -> None:
-    server.script = lambda body: answer("no" if body["seed"] in (1, 2, 3, 4) else "yes")
+    replies = iter(["yes", "no", "no", "no", "no", "yes"])
+    server.script = lambda body: answer(next(replies))
     debate, ledger = control(server, Control.SELF_CONSISTENCY)
     assert ledger.counts["paid"] == 6
     assert {body["temperature"] for body in server.requests} == {0.7}
+    assert len({body["seed"] for body in server.requests}) == 6
     assert (debate.decision, debate.rule) == (Label.NOT_GROUNDED, "majority")
 
 
 def test_a_tie_in_self_consistency_takes_the_first_sample_and_is_counted(server: Scripted) -> None:
-    server.script = lambda body: answer("no" if body["seed"] % 2 == 0 else "yes")
+    replies = iter(["no", "yes"] * 3)
+    server.script = lambda body: answer(next(replies))
     debate, _ = control(server, Control.SELF_CONSISTENCY)
     assert (debate.decision, debate.rule) == (Label.NOT_GROUNDED, "tie")

@@ -285,8 +285,8 @@ def control(server: Scripted, which: Control, item: Item, protocol: Protocol | N
 
 
 def test_self_consistency_merges_equal_answers_and_leaves_unreadable_ones_out(server: Scripted) -> None:
-    given = ["13", "12", "none", "12.0", "1 or 2", "13.5"]
-    server.script = lambda body: completion(json.dumps({"answer": given[body["seed"]]}))
+    given = iter(["13", "12", "none", "12.0", "1 or 2", "13.5"])
+    server.script = lambda body: completion(json.dumps({"answer": next(given)}))
     debate = control(server, Control.SELF_CONSISTENCY, APPLES)
     assert (len(debate.turns), debate.decision, debate.rule, debate.score(APPLES)) == (6, "12", "majority", 1.0)
 

@@ -321,3 +321,12 @@ def test_the_panels_personas_may_debate(server: Scripted, folder: Path) -> None:
     run = go(run_settings(server, folder, **{"misinformation.personas": "panel"}), Design(exposed=(0,), baselines=()))
     assert {each.agent for record in read_records(run) for each in record.utterances} == {"skeptic", "advocate", "expert"}
     assert any("You are the Skeptic. " in text_of(body) for body in server.requests)
+
+
+def test_everybody_draws_random_numbers_of_their_own_and_arms_share_them(server: Scripted, folder: Path) -> None:
+    server.script = gullible
+    run = go(run_settings(server, folder), Design(exposed=(0, 1), baselines=(System.MSC,)))
+    drawn = [body["seed"] for body in server.requests if body["temperature"] > 0 and "The discussion so far" not in text_of(body)]
+    # Of each item three samples and a first draft; what is exposed is asked again under the seed of its place.
+    assert len(set(drawn)) == 4 * 12
+    assert run.summary()["failed"] == 0
