@@ -15,7 +15,7 @@ from optimizer.debate.render import DRAFT_FIRST, DRAFT_LATER, VOTE, answer_words
 from optimizer.misinformation.records import Utterance
 from optimizer.models.chat import Message
 
-PROMPTS_VERSION = 1  # in a run's record: texts below that change make another run
+PROMPTS_VERSION = 2  # in a run's record: texts below, or seeds of utterances, that change make another run
 _QUESTIONS = {
     Task.CHOICE: "Which of the choices answers the question?",
     Task.NUMBER: "Which number answers the question?",
