@@ -25,29 +25,25 @@ from optimizer.runs.folder import RunFolder
 SCHEDULES = ("sequential", "gepa")
 
 
-def leaders(run: RunFolder) -> list[tuple[int, str]]:
-    """Calls spent and the candidate that leads from then on."""
-    return [(event["calls"], event["candidate"]) for event in read_events(run.events, "leader")]
+def leaders(run: RunFolder, grid: Sequence[int]) -> list[str]:
+    """Who leads after so many calls; the seed before anyone else."""
+    path = [(event["calls"], event["candidate"]) for event in read_events(run.events, "leader")]
+    return [next((candidate for spent, candidate in reversed(path) if spent <= calls), path[0][1]) for calls in grid]
 
 
-def held_out(run: RunFolder, settings: Settings, persona: str) -> dict[str, float]:
-    """Accuracy of every leader on the run's sealed items."""
+def held_out(run: RunFolder, settings: Settings, persona: str, grid: Sequence[int]) -> list[float]:
+    """Accuracy on the run's sealed items of those who lead after so many calls."""
     wanted = set(run.resolved()["data"]["test"]["items"])
     items = [item for item in load_items(Path(settings.data), settings.columns, settings.label_map) if item.id in wanted]
+    path = leaders(run, grid)
     found = {}
-    for candidate in {candidate for _, candidate in leaders(run)}:
+    for candidate in dict.fromkeys(path):
         text = (run.candidate(candidate) / f"{persona}.md").read_text(encoding="utf-8").strip()
         debates = judge(items, settings, {persona: text})
         found[candidate] = statistics.fmean(
             score for d, i in zip(debates, items, strict=True) if (score := d.score(i)) is not None
         )
-    return found
-
-
-def curve(run: RunFolder, accuracies: dict[str, float], grid: Sequence[int]) -> list[float]:
-    """The held-out accuracy of who leads after so many calls; the seed before anyone else."""
-    path = leaders(run)
-    return [accuracies[next((c for spent, c in reversed(path) if spent <= calls), path[0][1])] for calls in grid]
+    return [found[candidate] for candidate in path]
 
 
 def main() -> None:
@@ -81,8 +77,7 @@ def main() -> None:
                 }
             )  # fmt: skip
             run = optimize(settings)
-            accuracies = held_out(run, settings, options.persona)
-            rows[schedule].append(curve(run, accuracies, grid))
+            rows[schedule].append(held_out(run, settings, options.persona, grid))
             result = run.summary()["result"]
             tried = len(result["candidates"])
             note = {
