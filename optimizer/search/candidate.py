@@ -54,11 +54,11 @@ def rough_tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def instruction_tokens(texts: Mapping[str, str], rounds: int) -> int:
-    """About how many tokens of instructions a debate takes: every persona reads its own, and the shared sentence, each round."""
+def instruction_tokens(texts: Mapping[str, str], readings: int) -> int:
+    """About how many tokens of instructions a debate takes: every persona reads its own, and the shared sentence, so often."""
     personas = [text for name, text in texts.items() if name != SOURCE_SKEPTICISM]
     shared = rough_tokens(texts.get(SOURCE_SKEPTICISM, ""))
-    return rounds * (sum(map(rough_tokens, personas)) + shared * len(personas))
+    return readings * (sum(map(rough_tokens, personas)) + shared * len(personas))
 
 
 def objection(text: str, current: str, token_cap: int, train: Iterable[Item]) -> str:
@@ -80,7 +80,7 @@ def objection(text: str, current: str, token_cap: int, train: Iterable[Item]) ->
         return "has a code fence that is never closed"
     if text.lstrip().startswith(("{", "[")):
         return "is JSON and not an instruction"
-    if copied := _copied(text, train):
+    if copied := copied_words(text, map(_readable, train)):
         return f"copies from a train item: {copied!r}"
     return ""
 
@@ -93,14 +93,18 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def _copied(text: str, items: Iterable[Item]) -> str:
+def copied_words(text: str, sources: Iterable[str]) -> str:
+    """The first words in a row that a text has from one of the sources, so many that it is no coincidence; or an empty string."""
     words = _words(text)
     runs = {tuple(words[i : i + _COPIED_WORDS]) for i in range(len(words) - _COPIED_WORDS + 1)}
     if not runs:
         return ""
-    for item in items:
-        source = _words(f"{asked_text(item)} {item.evidence_text} {item.shown.passage if item.shown else ''}")
+    for source in map(_words, sources):
         for i in range(len(source) - _COPIED_WORDS + 1):
             if tuple(source[i : i + _COPIED_WORDS]) in runs:
                 return " ".join(source[i : i + _COPIED_WORDS])
     return ""
+
+
+def _readable(item: Item) -> str:
+    return f"{asked_text(item)} {item.evidence_text} {item.shown.passage if item.shown else ''}"

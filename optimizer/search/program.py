@@ -26,6 +26,7 @@ from dspy.lm15 import Request, Response, Usage
 from optimizer.errors import UserError
 from optimizer.models.chat import CallTag, ChatReply, ChatRequest, Message, Sampling
 from optimizer.models.client import ChatClient
+from optimizer.search.candidate import copied_words
 from optimizer.search.reflection import Reading, Reflected, read_instruction
 from optimizer.sections import ReflectionAdapter, SearchSettings
 
@@ -86,9 +87,7 @@ class PlainAdapter(dspy.Adapter):  # type: ignore[misc]
 
     def _question(self, signature: Any, inputs: Mapping[str, Any]) -> str:
         texts = [str(inputs[name]) for name in signature.input_fields if name != "limits" and inputs.get(name)]
-        fields = "; then ".join(f"{name}, {field.json_schema_extra['desc']}" for name, field in signature.output_fields.items())
-        task = " ".join(signature.instructions.split())
-        return "\n\n".join([*texts, f"{task} {inputs.get('limits', '')} Answer as JSON with the field {fields}."])
+        return "\n\n".join([*texts, _task(signature, inputs)])
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         found = read_instruction(completion, "stop")
@@ -270,7 +269,14 @@ async def _ask(program: Any, lm: Any, adapter: Any, engine: ClientEngine, inputs
             if engine.last is not None and not engine.last.text.strip():
                 return Reflected(problem="the reply is empty")
             return Reflected(problem=" ".join(str(error).split())[:200])
+    if copied := copied_words(text, [_task(program.predictors()[0].signature, inputs)]):
+        return Reflected(problem=f"copies from what it was asked: {copied!r}")
     return Reflected(text) if text else Reflected(problem="the instruction is empty")
+
+
+def _task(signature: Any, inputs: Mapping[str, Any]) -> str:
+    fields = "; then ".join(f"{name}, {field.json_schema_extra['desc']}" for name, field in signature.output_fields.items())
+    return f"{' '.join(signature.instructions.split())} {inputs.get('limits', '')} Answer as JSON with the field {fields}."
 
 
 def _response_format(signature: Any) -> dict[str, Any]:

@@ -77,6 +77,11 @@ def test_dspys_own_adapters_ask_too_and_never_twice(server: Scripted, tmp_path: 
         ("", "stop", "the reply is empty"),
         ("You are the new Expert.", "stop", "the reply has no instruction in it"),
         ('{"diagnosis": "d", "instruction": "  "}', "stop", "the instruction is empty"),
+        (
+            '{"diagnosis": "d", "instruction": "You are it. Answer as JSON with the field diagnosis, what the mistakes have."}',
+            "stop",
+            "copies from what it was asked: 'answer as json with the field diagnosis what'",
+        ),
     ],
 )
 def test_replies_without_an_instruction_are_refused_with_the_reason(
