@@ -50,6 +50,7 @@ class SplitSettings(Strict):
 
 
 Schedule = Literal["sequential", "round_robin", "all_at_once", "exhaustive", "random", "gepa"]
+WHOLE: tuple[Schedule, ...] = ("exhaustive", "random")  # every candidate goes through all of dev, and the best score leads
 Selector = Literal["incumbent", "pareto", "epsilon"]
 ObjectiveName = Literal["accuracy", "balanced_accuracy", "macro_f1", "cost"]
 ReflectionAdapter = Literal["plain", "chat", "json", "xml"]

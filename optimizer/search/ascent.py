@@ -21,7 +21,7 @@ from optimizer.search.duel import DuelResult, Scorer, batches, duel, duel_order,
 from optimizer.search.proposers import Context, Proposer
 from optimizer.search.quality import QualityModel
 from optimizer.search.stopping import EffectPrior, Handicap, Rule, WholeSplit, stopping_rule
-from optimizer.sections import Schedule, Selector
+from optimizer.sections import WHOLE, Schedule, Selector
 
 _SHRINKAGE = 0.4  # of the spread of effects, as the model's prior: its evidence looks surer than it is
 _LEAST_SPREAD = 0.1
@@ -72,7 +72,7 @@ class Climb:
         sweeps: rounds over all components; it ends earlier when nothing changes.
         token_cap: the longest text taken from a proposer that writes.
         token_price: share of accuracy that 1,000 tokens of instructions in a debate must bring.
-        rounds: of a debate; each reads the instructions again.
+        readings: how often a persona reads its instructions in a debate, at the most.
         seed: shuffles dev for each duel.
     """
 
@@ -83,7 +83,7 @@ class Climb:
     sweeps: int = 1
     token_cap: int = 120
     token_price: float = 0.0
-    rounds: int = 1
+    readings: int = 1
     seed: int = 0
 
 
@@ -197,19 +197,22 @@ class CoordinateAscent:
             return False
         child, changed, origin = parent, [], ""
         for component in components:
-            context = self._context(component, child, proposer, outcome)
+            context = self._context(component, parent, proposer, outcome)
             if not proposer.has_more(context):
                 continue
             self._asked[component, proposer.kind] = context.number + 1
             self._drawn[proposer.kind] = context.sample + 1
             proposed = await proposer.propose(context)
-            problem = self._objection(proposed.candidate, child, component) if proposed.candidate else proposed.problem
-            if proposed.candidate is None or problem:
-                text = proposed.candidate.texts[component] if proposed.candidate else ""
+            joined, problem = proposed.candidate, proposed.problem
+            if joined is not None:
+                joined = replace(joined, texts={**child.texts, component: joined.texts[component]})
+                problem = self._objection(joined, parent, component)
+            if joined is None or problem:
+                text = joined.texts[component] if joined else ""
                 self._refuse(Rejection(component, proposed.origin, text, problem), parent, proposer.kind, outcome)
                 continue
             self._refused_in_a_row[proposer.kind] = 0
-            child, origin = proposed.candidate, proposed.origin
+            child, origin = joined, proposed.origin
             changed.append(component)
         if changed:
             challenger = replace(child, component="+".join(changed), parent=parent.id, origin=origin)
@@ -251,7 +254,7 @@ class CoordinateAscent:
             contexts = [context for context in contexts if proposer.has_more(context)]
             if not contexts:
                 continue
-            price = sum(map(proposer.price, contexts))
+            price = proposer.price(contexts)
             if self._whole:
                 found.append((0.0, proposer, WholeSplit(), price + cost))
                 continue
@@ -267,8 +270,7 @@ class CoordinateAscent:
 
     @property
     def _whole(self) -> bool:
-        """Whether every candidate goes through all of dev, and the best score leads."""
-        return self._climb.schedule in ("exhaustive", "random")
+        return self._climb.schedule in WHOLE
 
     async def _hold_duel(self, challenger: Candidate, parent: Candidate, rule: Rule, outcome: SearchOutcome) -> None:
         dev, component = self._climb.dev, challenger.component
@@ -332,7 +334,7 @@ class CoordinateAscent:
         return self._climb.token_price * longer / 1000 / self._model.slope(reference.id)
 
     def _tokens(self, candidate: Candidate) -> int:
-        return instruction_tokens(candidate.texts, self._climb.rounds)
+        return instruction_tokens(candidate.texts, self._climb.readings)
 
     def _front(self, candidates: Sequence[Candidate]) -> list[FrontPoint]:
         """Those that no other beats in expected accuracy at as few tokens; the shortest first."""

@@ -106,6 +106,12 @@ def allowances(search: SearchSettings, ledger: Ledger, longer: int, reflection: 
         reflection: tokens that reflecting may take at once.
     """
     spent, found = ledger.spent, []
+
+    def dearest() -> float:
+        # A token that is read costs at most what the dearest call took for each of its own: what is written is never cheaper.
+        largest = spent.largest.get("debate", 0)
+        return spent.dearest.get("debate", 0.0) * (1 + longer / largest if largest else 1)
+
     if search.budget_tokens:
         found.append(
             Allowance(
@@ -120,8 +126,8 @@ def allowances(search: SearchSettings, ledger: Ledger, longer: int, reflection: 
             Allowance(
                 search.budget_usd,
                 lambda: spent.cost,
-                lambda: spent.dearest.get("debate", 0.0),
-                lambda: spent.dearest.get("other", 0.0) or 4 * spent.dearest.get("debate", 0.0),
+                dearest,
+                lambda: spent.dearest.get("other", 0.0) or 4 * dearest(),
             )
         )
     if search.budget_minutes:

@@ -95,7 +95,10 @@ async def prepare(settings: Settings) -> OptimizeJob:
     with ResponseCache(cache_path(settings)) as cache:
         cached = await count_cached(offline_panel(settings, serving, cache), seed, everything)
         pace = _seconds_a_call(settings, serving, cache)
-    plan = make_plan(splits, components, library.personas, protocol, settings.search, cached, pace, in_flight(settings, serving))
+    plan = make_plan(
+        splits, components, library.personas, protocol, settings.search, cached, pace, in_flight(settings, serving),
+        alternatives=sum(len(library.alternatives.get(name, ())) for name in components),
+    )  # fmt: skip
     plan = replace(plan, notes=(*library.notes, *notes))
     resolved = _resolved(settings, protocol, library, components, data, splits, serving)
     return OptimizeJob(settings, protocol, library, components, splits, seed, serving, plan, resolved)
@@ -229,7 +232,7 @@ async def _search(
         sweeps=search.sweeps,
         token_cap=search.token_cap,
         token_price=search.token_price / objective.unit,
-        rounds=job.protocol.rounds,
+        readings=job.protocol.rounds + job.protocol.ballots,
         seed=job.settings.seed,
     )
     mirror = _mirror(job, run, scorer, events)

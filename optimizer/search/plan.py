@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -17,7 +17,7 @@ from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate
 from optimizer.search.ending import DISCORDANCE
 from optimizer.search.objective import gained_on, kept_on
-from optimizer.sections import SearchSettings
+from optimizer.sections import WHOLE, SearchSettings
 from optimizer.stats.noninferiority import items_for_margin
 from optimizer.stats.power import detectable_gain, smallest_significant_gain
 
@@ -39,7 +39,8 @@ class Plan:
     """What is known before the run. Calls are different requests at the worst; `cached` of the seed's are there already.
 
     `proposals` is how many the budget buys at the least (each goes through all of dev) and at the most (each is dropped
-    as soon as it can be). Sizes count debates, with variants of an item one each.
+    as soon as it can be), as long as the seed leads: a new leader is held on train before it is reflected on. Sizes count
+    debates, with variants of an item one each.
     `seconds` is None where nothing is known about the server's speed.
     """
 
@@ -69,6 +70,7 @@ def make_plan(
     cached: int,
     seconds_a_call: float | None,
     batch: int,
+    alternatives: int,
 ) -> Plan:
     """Work the plan out.
 
@@ -81,69 +83,113 @@ def make_plan(
         cached: the seed's calls that are answered already.
         seconds_a_call: wall time a call with as many in flight as the run will have, or None.
         batch: debates after which a duel may end.
+        alternatives: how many the library has for the components.
 
     Raises:
         UserError: the budget does not even buy the seed, one proposal and the sealed test.
     """
-    calls_a_debate = protocol.calls(len(personas))
     budget, estimated = _calls_bought(settings, splits, seconds_a_call)
-    sizes = {"train": len(splits.train), "dev": len(splits.dev), "test": len(splits.test)}
+    spending = _spending(splits, components, personas, protocol, settings, budget, batch, alternatives)
+    if spending.search < spending.dearest and not estimated:
+        raise UserError(
+            f"a budget of {budget} calls is too small: the sealed test takes up to {spending.test}, the seed {spending.seed}, "
+            f"and one proposal up to {spending.dearest}; give --budget {spending.needed} or more, or smaller splits"
+        )
     clusters = {
         name: len({item.cluster for item in items})
         for name, items in (("train", splits.train), ("dev", splits.dev), ("test", splits.test))
     }
-    train_calls = distinct_calls(splits.train, personas, protocol) if settings.reflections else 0
-    seed_calls = distinct_calls(splits.dev, personas, protocol) + train_calls
-    # In round 1, who is never changed says to the winner's panel what was said to the seed's, and is not asked again.
-    alone = protocol.first_round_is_independent and SOURCE_SKEPTICISM not in components
-    fixed = [name for name in personas if name not in components] if alone else []
-    test_calls = 2 * distinct_calls(splits.test, personas, protocol) - len(first_round_requests(splits.test, fixed))
-    search_calls = budget - seed_calls - test_calls
-    dearest = distinct_calls(splits.dev, personas, protocol)
-    if alone:  # a proposal changes one component
-        asked = [len(first_round_requests(splits.dev, [name])) for name in personas]
-        dearest -= sum(asked) - max(asked)
-    # Dropped after one batch, and but for the changed persona all was said before.
-    variants = len(splits.dev) // len({item.base for item in splits.dev})
-    cheapest = min(batch * variants, sizes["dev"]) * protocol.least_rounds
-    needed = seed_calls + test_calls + dearest
-    if search_calls < dearest and not estimated:
-        raise UserError(
-            f"a budget of {budget} calls is too small: the sealed test takes up to {test_calls}, the seed {seed_calls}, "
-            f"and one proposal up to {dearest}; give --budget {needed} or more, or smaller splits"
-        )
-    at_least = max(0, search_calls // dearest)
-    warnings = [
-        f"only {clusters[name]} clusters in {name}: intervals are rough under {_FEW_CLUSTERS}"
-        for name in ("dev", "test")
-        if clusters[name] < _FEW_CLUSTERS
-    ]
-    if at_least <= 1:
-        warnings.append("the budget may buy a single proposal: that is no search; raise --budget")
-    if estimated:
-        enough = "" if search_calls >= dearest else f", and a search takes {needed} at the least"
-        warnings.append(f"the budget in {estimated} buys about {budget} calls{enough}; what a call takes is seen when it is made")
-    if settings.budget_minutes:
-        warnings.append("a budget in minutes depends on the machine's speed: this run cannot be repeated exactly")
-    to_pay = max(0, budget - cached)
     gaining, keeping = gained_on(splits.test), kept_on(splits.test)
     return Plan(
-        sizes,
+        {"train": len(splits.train), "dev": len(splits.dev), "test": len(splits.test)},
         clusters,
-        calls_a_debate,
-        seed_calls,
-        test_calls,
-        search_calls,
+        protocol.calls(len(personas)),
+        spending.seed,
+        spending.test,
+        spending.search,
         budget,
-        (at_least, max(at_least, search_calls // cheapest)),
+        spending.proposals,
         cached,
-        None if seconds_a_call is None else to_pay * seconds_a_call,
+        None if seconds_a_call is None else max(0, budget - cached) * seconds_a_call,
         smallest_significant_gain(clusters["test"]),
         # Variants of an item say much the same: counted once, the power is not overstated.
         detectable_gain(len({item.base for item in gaining}), DISCORDANCE),
-        tuple(warnings),
+        tuple(_warnings(clusters, spending, settings, budget, estimated, alternatives)),
         not_worse=NotWorse(settings.margin, len(keeping), items_for_margin(settings.margin, DISCORDANCE)) if keeping else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Spending:
+    """Calls at the worst: the seed on dev and train, the sealed test, what is left for the search, and its dearest proposal."""
+
+    seed: int
+    test: int
+    search: int
+    dearest: int
+    proposals: tuple[int, int]
+
+    @property
+    def needed(self) -> int:
+        return self.seed + self.test + self.dearest
+
+
+def _spending(
+    splits: Splits,
+    components: Sequence[str],
+    personas: Sequence[str],
+    protocol: Protocol,
+    settings: SearchSettings,
+    budget: int,
+    batch: int,
+    alternatives: int,
+) -> _Spending:
+    dev, schedule = splits.dev, settings.schedule
+    # Exhaustive search asks no model for texts, and gepa looks at a few items of train at a time.
+    reads_train = settings.reflections != 0 and schedule not in ("exhaustive", "gepa")
+    train = distinct_calls(splits.train, personas, protocol) if reads_train else 0
+    everything = distinct_calls(dev, personas, protocol)
+    # In round 1, who is never changed says to the winner's panel what was said to the seed's, and is not asked again.
+    alone = protocol.first_round_is_independent and SOURCE_SKEPTICISM not in components
+    fixed = [name for name in personas if name not in components] if alone else []
+    test = 2 * distinct_calls(splits.test, personas, protocol) - len(first_round_requests(splits.test, fixed))
+    search = budget - everything - train - test
+
+    dearest = everything
+    if alone and schedule != "all_at_once":  # one persona is changed
+        asked = [len(first_round_requests(dev, [name])) for name in personas]
+        dearest -= sum(asked) - max(asked)
+    # At the least it is dropped after one batch, and but for the changed persona all was said before.
+    variants = len(dev) // len({item.base for item in dev})
+    cheapest = (len(dev) if schedule in WHOLE else min(batch * variants, len(dev))) * protocol.least_rounds
+    if schedule == "gepa":  # parent and child on a minibatch, and a reflection in between
+        dearest += 2 * settings.minibatch * protocol.calls(len(personas)) + 1
+        cheapest = settings.minibatch * protocol.least_rounds + 1
+    reflecting = (len(components) if schedule == "all_at_once" else 1) if reads_train else 0
+    at_least = max(0, search // (dearest + reflecting))
+    proposals = at_least, max(at_least, search // cheapest)
+    if schedule == "exhaustive":
+        proposals = min(proposals[0], alternatives), min(proposals[1], alternatives)
+    return _Spending(everything + train, test, search, dearest, proposals)
+
+
+def _warnings(
+    clusters: Mapping[str, int], spending: _Spending, settings: SearchSettings, budget: int, estimated: str, alternatives: int
+) -> Iterator[str]:
+    for name in ("dev", "test"):
+        if clusters[name] < _FEW_CLUSTERS:
+            yield f"only {clusters[name]} clusters in {name}: intervals are rough under {_FEW_CLUSTERS}"
+    at_least = spending.proposals[0]
+    if settings.schedule == "exhaustive":
+        if at_least < alternatives:
+            yield f"the budget may not buy all {alternatives} alternatives, but only the first {at_least}: raise --budget"
+    elif at_least <= 1:
+        yield "the budget may buy a single proposal: that is no search; raise --budget"
+    if estimated:
+        enough = "" if spending.search >= spending.dearest else f", and a search takes {spending.needed} at the least"
+        yield f"the budget in {estimated} buys about {budget} calls{enough}; what a call takes is seen when it is made"
+    if settings.budget_minutes:
+        yield "a budget in minutes depends on the machine's speed: this run cannot be repeated exactly"
 
 
 def _calls_bought(settings: SearchSettings, splits: Splits, seconds_a_call: float | None) -> tuple[int, str]:

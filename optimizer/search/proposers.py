@@ -64,8 +64,8 @@ class Proposer(Protocol):
     def has_more(self, context: Context) -> bool:
         """Whether there is anything left to propose."""
 
-    def price(self, context: Context) -> int:
-        """The most calls that the next proposal takes."""
+    def price(self, contexts: Sequence[Context]) -> int:
+        """The most calls that the next proposals take: one a component, all of one parent."""
 
     async def propose(self, context: Context) -> Proposed:
         """The next proposal.
@@ -86,7 +86,7 @@ class Alternatives:
     def has_more(self, context: Context) -> bool:
         return context.number < len(self.texts.get(context.component, ()))
 
-    def price(self, context: Context) -> int:
+    def price(self, contexts: Sequence[Context]) -> int:
         return 0
 
     async def propose(self, context: Context) -> Proposed:
@@ -123,10 +123,10 @@ class Reflection:
         most = self.settings.reflections
         return (most < 0 or context.number < most) and not self._faultless(context.parent)
 
-    def price(self, context: Context) -> int:
-        if self._key(context) in self._ahead:
-            return 0
-        return self._at_once + self.evaluator.cost_bound(context.parent, context.parent, self.train)
+    def price(self, contexts: Sequence[Context]) -> int:
+        asked = [context for context in contexts if self._key(context) not in self._ahead]
+        reading = self.evaluator.cost_bound(asked[0].parent, asked[0].parent, self.train) if asked else 0
+        return reading + len(asked) * self._at_once
 
     async def propose(self, context: Context) -> Proposed:
         parent, origin = context.parent, f"{self.kind}:{context.sample + 1}"
@@ -134,7 +134,7 @@ class Reflection:
         if waiting is not None:
             return await self._result(waiting, context, origin)
         await self.settle()
-        if not self.budget.affords(self.price(context)):
+        if not self.budget.affords(self.price([context])):
             raise BudgetSpent
         debates = await self.evaluator.evaluate(parent, self.train)
         lessons = [Lesson(item, debates[item.id]) for item in self.train if not debates[item.id].failed]
@@ -205,7 +205,7 @@ class Crossover:
     def has_more(self, context: Context) -> bool:
         return self._mate(context) is not None
 
-    def price(self, context: Context) -> int:
+    def price(self, contexts: Sequence[Context]) -> int:
         return 0
 
     async def propose(self, context: Context) -> Proposed:
@@ -254,13 +254,13 @@ class Compression:
         done = [each for each in context.rejected if each.origin.startswith(f"{self.kind}:{_mark(text)}")]
         return len(done) < self.most and len(text.split()) >= _SHORTEST
 
-    def price(self, context: Context) -> int:
-        return 1
+    def price(self, contexts: Sequence[Context]) -> int:
+        return len(contexts)
 
     async def propose(self, context: Context) -> Proposed:
         text = context.parent.texts[context.component]
         origin = f"{self.kind}:{_mark(text)}:{context.sample + 1}"
-        if not self.budget.affords(self.price(context)):
+        if not self.budget.affords(self.price([context])):
             raise BudgetSpent
         from optimizer.search.program import shorten
 

@@ -85,7 +85,7 @@ class StudyMirror:
     def has_more(self, context: Context) -> bool:
         return self._next(context) is not None
 
-    def price(self, context: Context) -> int:
+    def price(self, contexts: Sequence[Context]) -> int:
         return 0
 
     async def propose(self, context: Context) -> Proposed:

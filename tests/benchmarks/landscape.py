@@ -168,7 +168,7 @@ class Mutations:
     def has_more(self, context: Context) -> bool:
         return self.landscape.spent + self.landscape.price + 1 <= self.budget
 
-    def price(self, context: Context) -> int:
+    def price(self, contexts: Sequence[Context]) -> int:
         return round(self.landscape.price)
 
     async def propose(self, context: Context) -> Proposed:

@@ -80,7 +80,7 @@ class Useless:
     def has_more(self, context: Context) -> bool:
         return True
 
-    def price(self, context: Context) -> int:
+    def price(self, contexts: Sequence[Context]) -> int:
         return 1
 
     async def propose(self, context: Context) -> Proposed:
@@ -127,6 +127,41 @@ class Alike(Rollouts):
                 known[item.id] = float(int(item.id) % 5 > 1)
 
 
+class Writer:
+    """Writes a text for whichever component it is asked for; remembers who was the parent and what was priced together."""
+
+    kind = "writer"
+
+    def __init__(self) -> None:
+        self.parents: list[Candidate] = []
+        self.priced: list[list[str]] = []
+
+    def has_more(self, context: Context) -> bool:
+        return context.number < 1
+
+    def price(self, contexts: Sequence[Context]) -> int:
+        self.priced.append([context.component for context in contexts])
+        return len(contexts)
+
+    async def propose(self, context: Context) -> Proposed:
+        self.parents.append(context.parent)
+        text = f"Another text for {context.component}."
+        return Proposed(context.parent.with_text(context.component, text, "writer:1"), "writer:1")
+
+
+def test_all_at_once_asks_about_one_parent_for_every_component_and_tries_the_texts_together() -> None:
+    rollouts, writer = Alike(Landscape("null", 0)), Writer()
+    climb = Climb(ITEMS[:40], schedule="all_at_once")
+    search = CoordinateAscent(rollouts, [writer], climb, Budget(500, rollouts), NoJournal())
+    seed = Candidate({"a": "The seed of a.", "b": "The seed of b."})
+    outcome = asyncio.run(search.run(seed, ["a", "b"]))
+    assert writer.parents == [seed, seed]  # a parent that nobody has tried would have to be held on train first
+    assert writer.priced[0] == ["a", "b"]
+    (child,) = outcome.candidates[1:]
+    assert dict(child.texts) == {"a": "Another text for a.", "b": "Another text for b."}
+    assert (child.component, child.parent) == ("a+b", seed.id)
+
+
 class Shorter:
     """Takes a word off the end."""
 
@@ -135,7 +170,7 @@ class Shorter:
     def has_more(self, context: Context) -> bool:
         return len(context.parent.texts["prompt"].split()) > 3 and context.number < 4
 
-    def price(self, context: Context) -> int:
+    def price(self, contexts: Sequence[Context]) -> int:
         return 1
 
     async def propose(self, context: Context) -> Proposed:
@@ -146,7 +181,7 @@ class Shorter:
 @pytest.mark.parametrize(("price", "shortened"), [(0.0, False), (30.0, True)])
 def test_fewer_tokens_lead_where_they_have_a_price_and_the_front_shows_them_in_any_case(price: float, shortened: bool) -> None:
     rollouts = Alike(Landscape("null", 0))
-    climb = Climb(ITEMS[:40], token_price=price, rounds=2)
+    climb = Climb(ITEMS[:40], token_price=price, readings=2)
     search = CoordinateAscent(rollouts, [Shorter()], climb, Budget(2000, rollouts), NoJournal())
     outcome = asyncio.run(search.run(Candidate({"prompt": "Judge with great care whether it really holds"}), ["prompt"]))
     assert (len(outcome.incumbent.texts["prompt"].split()) < 7) is shortened
