@@ -297,7 +297,7 @@ class CoordinateAscent:
         if not result.accepted:
             reason = self._barred(challenger) or f"won {result.wins} and lost {result.losses} of {result.compared} items"
             outcome.rejected += [
-                Rejection(name, challenger.origin, challenger.texts[name], reason) for name in component.split("+")
+                Rejection(name, challenger.origin, challenger.texts[name], reason, tried=True) for name in component.split("+")
             ]
         if outcome.incumbent.id != parent.id:
             self._tell_leader(outcome.incumbent)

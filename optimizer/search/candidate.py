@@ -47,6 +47,7 @@ class Rejection:
     origin: str
     text: str
     reason: str
+    tried: bool = False
 
 
 def rough_tokens(text: str) -> int:
@@ -93,16 +94,16 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def copied_words(text: str, sources: Iterable[str]) -> str:
-    """The first words in a row that a text has from one of the sources, so many that it is no coincidence; or an empty string."""
+def copied_words(text: str, sources: Iterable[str], many: int = _COPIED_WORDS) -> str:
+    """The first so many words in a row that a text has from one of the sources, or an empty string."""
     words = _words(text)
-    runs = {tuple(words[i : i + _COPIED_WORDS]) for i in range(len(words) - _COPIED_WORDS + 1)}
+    runs = {tuple(words[i : i + many]) for i in range(len(words) - many + 1)}
     if not runs:
         return ""
     for source in map(_words, sources):
-        for i in range(len(source) - _COPIED_WORDS + 1):
-            if tuple(source[i : i + _COPIED_WORDS]) in runs:
-                return " ".join(source[i : i + _COPIED_WORDS])
+        for i in range(len(source) - many + 1):
+            if tuple(source[i : i + many]) in runs:
+                return " ".join(source[i : i + many])
     return ""
 
 

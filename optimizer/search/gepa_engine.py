@@ -172,7 +172,7 @@ class _Adapter:
         self._proposals += 1
         current, origin = parent.texts[component], f"gepa:{self._proposals}"
         lessons = [lesson for lesson in self._lessons if not lesson.debate.failed]
-        reading = reading_for(client, executor.protocol, parent, component, lessons, (), settings.token_cap)
+        reading = reading_for(client, executor.protocol, parent, component, lessons, (), settings.token_cap, self._proposals)
         self.search._budget.charge(1)
         try:
             tag = CallTag(REFLECTION, parent.id, persona=component)

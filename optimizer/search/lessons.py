@@ -20,6 +20,7 @@ from optimizer.sections import Aggregator
 
 _EVIDENCE_WORDS = 90
 _REJECTED_SHOWN = 6
+_REJECTED_BEGUN, _BEGINNING_WORDS = 3, 14
 _WON_SHOWN = 2
 _SHOWN = {"F": "where a false passage was read", "T": "where a true one was", "0": "where none was"}
 _RULES = {
@@ -71,10 +72,14 @@ def role_map(protocol: Protocol, candidate: Candidate, component: str, lessons: 
     order = "one after the other" if protocol.turns == "sequential" else "at the same time"
     what, answers = duty(protocol, lessons)
     drafted = protocol.contribution == "draft"
+    rounds = f"In {protocol.rounds} rounds each {answers}" if protocol.rounds > 1 else f"Each {answers}"
+    hears = heard.get(protocol.visibility, "what was said before, but for the last round")
     lines = [
-        f"A panel of {len(personas)} judges {what}. In {protocol.rounds} rounds each {answers}, {order}, and "
-        f"from the second round on hears {heard.get(protocol.visibility, 'what was said before, but for the last round')}. "
-        f"{_RULES.get(protocol.aggregator, 'The votes decide')}.",
+        f"One judge {what}. It {answers}."
+        if len(personas) == protocol.rounds == 1
+        else f"A panel of {len(personas)} judges {what}. {rounds}, {order}"
+        + (f", and from the second round on hears {hears}. " if protocol.rounds > 1 else ". ")
+        + f"{_RULES.get(protocol.aggregator, 'The votes decide')}.",
         *(["The first to speak proposes a draft of the answer, the others improve it or agree."] if drafted else []),
         *(f"{display_name(name)}: {candidate.texts[name]}" for name in personas),
     ]
@@ -217,7 +222,18 @@ def _one_of_each_first(lessons: Sequence[Lesson]) -> list[Lesson]:
     return [lesson for _, lesson in sorted(zip(turn, lessons, strict=True), key=lambda each: each[0])]
 
 
-def shown_rejections(rejected: Sequence[Rejection]) -> str:
-    """The latest texts that did not help, each with the reason."""
-    lines = [f"- {each.text} ({each.reason})" for each in rejected[-_REJECTED_SHOWN:]]
-    return "Instructions that were tried and did not help:\n" + "\n".join(lines)
+def turned_to(lessons: Sequence[Lesson], start: int) -> list[Lesson]:
+    """The same, with the mistakes beginning at another one."""
+    wrong = [lesson for lesson in lessons if not lesson.right]
+    at = start % len(wrong) if wrong else 0
+    return [*wrong[at:], *wrong[:at], *(lesson for lesson in lessons if lesson.right)]
+
+
+def shown_rejections(rejected: Sequence[Rejection], full: bool) -> str:
+    """The latest texts that did not help, each with the reason; in short form how those that were tried began. May be empty."""
+    if full:
+        lines = [f"- {each.text} ({each.reason})" for each in rejected[-_REJECTED_SHOWN:]]
+    else:
+        tried = [each for each in rejected if each.tried][-_REJECTED_BEGUN:]
+        lines = [f"- {' '.join(each.text.split()[:_BEGINNING_WORDS])} ... ({each.reason})" for each in tried]
+    return "\n".join(["Instructions that were tried and did not help:", *lines]) if lines else ""

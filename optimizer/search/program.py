@@ -32,6 +32,7 @@ from optimizer.sections import ReflectionAdapter, SearchSettings
 
 _TEMPERATURE, _TOP_P = 0.8, 0.95
 _DIAGNOSIS_TOKENS = 120
+_COPIED_WORDS = 6  # so many in a row of the request itself are no advice
 
 
 class Reflect(dspy.Signature):  # type: ignore[misc]
@@ -269,7 +270,7 @@ async def _ask(program: Any, lm: Any, adapter: Any, engine: ClientEngine, inputs
             if engine.last is not None and not engine.last.text.strip():
                 return Reflected(problem="the reply is empty")
             return Reflected(problem=" ".join(str(error).split())[:200])
-    if copied := copied_words(text, [_task(program.predictors()[0].signature, inputs)]):
+    if copied := copied_words(text, [_task(program.predictors()[0].signature, {})], _COPIED_WORDS):
         return Reflected(problem=f"copies from what it was asked: {copied!r}")
     return Reflected(text) if text else Reflected(problem="the instruction is empty")
 

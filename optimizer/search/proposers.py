@@ -143,10 +143,15 @@ class Reflection:
         executor, component = self.evaluator.executor, context.component
         rejected = [each for each in context.rejected if each.component == component and each.text]
         client = executor.voice(REFLECTION).client
-        reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, self.settings.token_cap)
-        first = self._ask(client, reading, context, context.sample)
+
+        def ask(sample: int) -> asyncio.Task[Reflected]:
+            cap = self.settings.token_cap
+            reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, cap, sample)
+            return self._ask(client, reading, context, sample)
+
+        first = ask(context.sample)
         for sample in range(context.sample + 1, context.sample + self._at_once):
-            self._ahead[parent.id, component, sample] = self._ask(client, reading, context, sample)
+            self._ahead[parent.id, component, sample] = ask(sample)
         self.budget.charge(self._at_once)
         return await self._result(first, context, origin)
 

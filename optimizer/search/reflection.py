@@ -19,11 +19,22 @@ from optimizer.models.catalogue import catalogue
 from optimizer.models.client import ChatClient
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection
-from optimizer.search.lessons import Lesson, duty, role_map, shown_lessons, shown_rejections, tally
+from optimizer.search.lessons import Lesson, duty, role_map, shown_lessons, shown_rejections, tally, turned_to
 
 _DEBATES_SHOWN = 4
 _SHORT_TOKENS, MOST_READ_TOKENS = 1_200, 4_000
 _DIAGNOSIS_WORDS = 40
+# What a small model is told to try, in turn: left to itself it writes the current text again, and then longer ones of the same.
+_DIRECTIONS = (
+    "name the details to compare, in an order",
+    "ask for the deciding words to be found first",
+    "say what alone is not enough to decide",
+    "say what to answer when nothing speaks for it or against it",
+    "keep to a single rule in one sentence",
+    "warn of the one trap that these mistakes share",
+    "give two short steps",
+    "say which of two errors is the worse one, and how to avoid it",
+)
 _INSTRUCTION = re.compile(r"<instruction>(.*?)</instruction>", re.DOTALL | re.IGNORECASE)
 
 
@@ -83,6 +94,7 @@ def reading_for(
     lessons: Sequence[Lesson],
     rejected: Sequence[Rejection],
     token_cap: int,
+    sample: int,
 ) -> Reading:
     """What the model behind `client` reads: the whole story, or for the small embedded ones the short form.
 
@@ -94,10 +106,11 @@ def reading_for(
         lessons: its train debates, right and wrong ones.
         rejected: what was proposed before and did not help, with the reasons.
         token_cap: the longest instruction that is taken.
+        sample: which proposal it is for; the short form shows other mistakes and suggests another direction each time.
     """
     full = client.endpoint.model not in catalogue()
     room = client.endpoint.context // 2 or MOST_READ_TOKENS
-    return reading(protocol, candidate, component, lessons, rejected, token_cap, full, min(room, MOST_READ_TOKENS))
+    return reading(protocol, candidate, component, lessons, rejected, token_cap, full, min(room, MOST_READ_TOKENS), sample)
 
 
 def reading(
@@ -109,31 +122,40 @@ def reading(
     token_cap: int,
     full: bool,
     room: int = MOST_READ_TOKENS,
+    sample: int = 0,
 ) -> Reading:
     """The texts that the reflecting model reads.
 
     In full they hold the whole panel's instructions, who is to blame for what, and debates that went well; small models, which
-    lose the thread in that, read a short form. Either shows debates for about `room` tokens at most and says what was left out.
+    lose the thread in that and copy what they see, read a short form: a few mistakes, how rejected texts began, and a direction.
+    Either shows debates for about `room` tokens at most and says what was left out.
     """
     who = "all members" if component == SOURCE_SKEPTICISM else f"the {display_name(component)}"
     if full:
         head = role_map(protocol, candidate, component, lessons)
         debates = shown_lessons(protocol, lessons, room, len(lessons), True, component)
+        words, direction = token_cap * 3 // 5, ""
     else:
         personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
         what, answers = duty(protocol, lessons)
-        head = (
-            f"A panel of {len(personas)} judges ({', '.join(map(display_name, personas))}) {what}. Each {answers}, reads the "
-            f"others' answers, and answers again; the majority decides. "
-            f"You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
+        names = ", ".join(map(display_name, personas))
+        again = ", reads the others' answers, and answers again" if protocol.rounds > 1 else ""
+        panel = (
+            f"One judge ({names}) {what}. It {answers}."
+            if len(personas) == protocol.rounds == 1
+            else f"A panel of {len(personas)} judges ({names}) {what}. Each {answers}{again}; the majority decides."
         )
-        debates = shown_lessons(protocol, lessons, min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
+        head = f"{panel} You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
+        turned = turned_to(lessons, sample * _DEBATES_SHOWN)
+        debates = shown_lessons(protocol, turned, min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
+        # It overruns: half as many are asked for as are taken.
+        words, direction = token_cap * 2 // 5, f" This time, {_DIRECTIONS[sample % len(_DIRECTIONS)]}."
     opening = "" if component == SOURCE_SKEPTICISM else f" It begins with: You are the {display_name(component)}"
     return Reading(
         head,
         tally(protocol, lessons),
         "\n\n".join(debates),
-        shown_rejections(rejected) if rejected else "",
-        f"The instruction is for {who} and has at most {token_cap * 3 // 5} words; the diagnosis has at most "
-        f"{_DIAGNOSIS_WORDS}.{opening}",
+        shown_rejections(rejected, full),
+        f"The instruction is for {who} and has at most {words} words; the diagnosis has at most "
+        f"{_DIAGNOSIS_WORDS}.{direction}{opening}",
     )

@@ -86,12 +86,36 @@ def test_debates_are_bounded_in_tokens_and_what_is_left_out_is_said(tokens: int)
 
 def test_small_models_read_the_short_form_and_everybody_the_rejections_with_their_reasons() -> None:
     lessons = [lesson("1", NO, "nyy", "yyy", decision=YES), lesson("2", YES, "nyy", "nyy", decision=YES)]
-    rejected = [Rejection("expert", "reflection:1", "Be bold.", "won 1 and lost 3 of 8 items")]
+    long = " ".join(f"word{number}" for number in range(30))
+    rejected = [
+        Rejection("expert", "reflection:1", f"Be bold. {long}", "won 1 and lost 3 of 8 items", tried=True),
+        Rejection("expert", "reflection:2", "Endless.", "has about 300 tokens, more than the cap of 100"),
+    ]
     full, short = (
         "\n".join(astuple(reading(Protocol(), CANDIDATE, "expert", lessons, rejected, 100, full))) for full in (True, False)
     )
-    assert "- Be bold. (won 1 and lost 3 of 8 items)" in full
-    assert "- Be bold. (won 1 and lost 3 of 8 items)" in short
+    assert f"- Be bold. {long} (won 1 and lost 3 of 8 items)" in full
+    assert "- Endless. (has about 300 tokens, more than the cap of 100)" in full
+    # Small models copy what they see, so they see little of it.
+    assert "- Be bold. word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10 word11 ... (won 1" in short
+    assert "Endless" not in short
     assert ("Skeptic moved" in full, "Skeptic moved" in short) == (True, False)
     assert ("Contested" in full, "Contested" in short) == (True, False)
     assert "wrong on 1 of 2 claims: 0 times it should have said yes, 1 times no" in short
+
+
+def test_every_small_reflection_begins_with_other_mistakes_and_in_another_direction() -> None:
+    lessons = [lesson(str(number), NO, "yyy", "yyy", decision=YES) for number in range(6)]
+    first, second = (reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, False, sample=sample) for sample in (0, 1))
+    assert "Claim: Claim 0" in first.debates
+    assert second.debates.index("Claim: Claim 4") < second.debates.index("Claim: Claim 0")
+    assert first.limits != second.limits
+    assert first.limits == reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, False, sample=8).limits
+
+
+def test_a_single_judge_is_not_called_a_panel() -> None:
+    lessons = [lesson("1", NO, "yyy", decision=YES)]
+    alone = Candidate({"expert": "Check."})
+    for full in (True, False):
+        assert reading(Protocol(rounds=1), alone, "expert", lessons, (), 100, full).panel.startswith("One judge")
+        assert "panel of 3" in reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, full).panel

@@ -78,9 +78,9 @@ def test_dspys_own_adapters_ask_too_and_never_twice(server: Scripted, tmp_path: 
         ("You are the new Expert.", "stop", "the reply has no instruction in it"),
         ('{"diagnosis": "d", "instruction": "  "}', "stop", "the instruction is empty"),
         (
-            '{"diagnosis": "d", "instruction": "You are it. Answer as JSON with the field diagnosis, what the mistakes have."}',
+            '{"diagnosis": "d", "instruction": "You are it. Answer as JSON with the field diagnosis."}',
             "stop",
-            "copies from what it was asked: 'answer as json with the field diagnosis what'",
+            "copies from what it was asked: 'answer as json with the field'",
         ),
     ],
 )
