@@ -5,12 +5,10 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import optimizer
-from optimizer.analysis.headroom import oracle_headroom
 from optimizer.config import Settings, to_toml
 from optimizer.data.datafile import Data, chosen_data
 from optimizer.data.item import Item, items_hash
@@ -26,16 +24,14 @@ from optimizer.errors import UserError
 from optimizer.models.cache import ResponseCache
 from optimizer.models.ledger import Ledger
 from optimizer.models.provision import ServingPlan, cache_path, embedded_choice, in_flight
-from optimizer.prompts.files import write_prompts
 from optimizer.prompts.library import SOURCE_SKEPTICISM, PromptLibrary, chosen_library
 from optimizer.runs.events import EventLog
 from optimizer.runs.folder import RunFolder, open_run
-from optimizer.runs.seal import Contrast, SealRegister, often_opened
 from optimizer.runs.watch import Silent, Watcher
 from optimizer.search.ascent import Climb, CoordinateAscent, SearchOutcome
 from optimizer.search.budget import Budget, DebateMeter, allowances
 from optimizer.search.candidate import Candidate
-from optimizer.search.ending import TestResult, open_test
+from optimizer.search.ending import open_test
 from optimizer.search.evaluate import Evaluator
 from optimizer.search.gepa_engine import GepaSearch
 from optimizer.search.keeping import Keeping
@@ -43,11 +39,10 @@ from optimizer.search.objective import ObjectiveScorer, check_objective, confusi
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
 from optimizer.search.reflection import MOST_READ_TOKENS, program_hash
+from optimizer.search.result import write_result
 
 if TYPE_CHECKING:
     from optimizer.search.study import StudyMirror
-
-SUMMARY_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +198,7 @@ async def optimize(job: OptimizeJob, fresh: bool = False, watcher: Watcher | Non
             watcher.phase("sealed test")
             budget.release()
             result = await open_test(evaluator, job.seed, outcome.incumbent, job.splits.test, job.settings.search)
-        _write_result(job, run, evaluator, outcome, result, ledger, time.monotonic() - started)
+        write_result(job, run, evaluator, outcome, result, ledger, time.monotonic() - started)
     finally:
         events.close()
         ledger.close()
@@ -344,94 +339,3 @@ def _seconds_a_call(settings: Settings, serving: ServingPlan, cache: ResponseCac
         return latency / in_flight(settings, serving)
     model = embedded_choice(settings)
     return None if model is None else model.seconds_per_call
-
-
-def _write_result(
-    job: OptimizeJob,
-    run: RunFolder,
-    evaluator: Evaluator,
-    outcome: SearchOutcome,
-    result: TestResult,
-    ledger: Ledger,
-    seconds: float,
-) -> None:
-    """Everything that a finished run leaves; summary.json comes last, since it marks the run as finished."""
-    for candidate in {candidate.id: candidate for candidate in outcome.candidates}.values():
-        write_prompts(run.candidate(candidate.id), candidate.texts)
-    write_prompts(run.winner, outcome.incumbent.texts)
-    opened_often = ""
-    if result.verdict != "unchanged":
-        register, test_set = SealRegister(run.path.parent), items_hash(job.splits.test)
-        decided = result.objective
-        register.enter(
-            Contrast(
-                test_set=test_set,
-                run=run.path.name,
-                baseline=job.seed.id,
-                challenger=outcome.incumbent.id,
-                items=result.difference.items,
-                difference=result.difference.difference if decided is None else decided.gain,
-                p=result.difference.p if decided is None else decided.p,
-            )
-        )
-        opened_often = often_opened(register, test_set)
-    run.write_json(
-        "summary.json",
-        {
-            "v": SUMMARY_VERSION,
-            "version": optimizer.__version__,
-            "components": list(outcome.incumbent.texts),
-            "result": {
-                "seed": job.seed.id,
-                "winner": outcome.incumbent.id,
-                "statement": result.statement,
-                "stopped": outcome.stopped,
-                "test": result.to_json(),
-                "candidates": _candidates(job, evaluator, outcome),
-                "front": [asdict(point) for point in outcome.front],
-                "rejected": outcome.refused,
-                "headroom": _headroom(job, evaluator, outcome),
-                "calls": ledger.distinct,
-            },
-            # Other runs' openings of the same test set are no part of this run's result.
-            "seal": opened_often,
-            # What was really paid depends on what was cached before, so it is no part of the result.
-            "spent": {
-                "seconds": round(seconds, 1),
-                **dict(ledger.counts),
-                **ledger.remarks,
-                "by_purpose": {name: dict(counts) for name, counts in ledger.by_purpose.items()},
-            },
-        },
-    )
-
-
-def _candidates(job: OptimizeJob, evaluator: Evaluator, outcome: SearchOutcome) -> list[dict[str, Any]]:
-    """A row a candidate. Dev scores are what the search decided on, so they are no estimate of quality."""
-    duels = {result.challenger: asdict(result) for result in outcome.duels}
-    rows = []
-    for candidate in outcome.candidates:
-        scores = evaluator.scores(candidate, job.splits.dev)
-        rows.append(
-            {
-                "id": candidate.id,
-                "component": candidate.component,
-                "origin": candidate.origin,
-                "idea": candidate.idea,
-                "parent": candidate.parent,
-                "dev_items": len(scores),
-                "dev_right": int(sum(scores.values())),
-                "duel": duels.get(candidate.id),
-            }
-        )
-    return rows
-
-
-def _headroom(job: OptimizeJob, evaluator: Evaluator, outcome: SearchOutcome) -> dict[str, Any]:
-    """Over the candidates that were evaluated on all of dev."""
-    scores = {candidate.id: evaluator.scores(candidate, job.splits.dev) for candidate in outcome.candidates}
-    full = {name: by_item for name, by_item in scores.items() if len(by_item) == len(job.splits.dev)}
-    if not full:
-        return {}
-    found = oracle_headroom(full)
-    return {**asdict(found), "headroom": found.headroom}
