@@ -37,6 +37,10 @@ def grid(mine: list[Run], theirs: list[Run]) -> list[str]:
                 own = {run["seed"]: run for run in by_cell[law, price, budget]}
                 cell = [run for run in theirs if (run["law"], run["price"], run["budget"]) == (law, price, budget)]
                 plain = {each: [run for run in cell if setting(run) == each and "claims" not in run] for each in GEPA}
+                if any(own.keys() ^ {run["seed"] for run in runs} for runs in plain.values()) or not own:
+                    raise SystemExit(
+                        f'{law}, price {price}, budget {budget}: rows are missing; go on with make bench ARGS="-k search"'
+                    )
                 best = max(plain, key=lambda each: mean(run["true"] for run in plain[each])[0])
                 tested = [run["true"] for run in cell if setting(run) == best and "claims" in run]
                 difference = mean(own[run["seed"]]["true"] - run["true"] for run in plain[best])
