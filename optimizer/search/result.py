@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import optimizer
 from optimizer.analysis.headroom import oracle_headroom
-from optimizer.data.item import items_hash
+from optimizer.data.item import sealed_hash
 from optimizer.models.ledger import Ledger
 from optimizer.prompts.files import write_prompts
 from optimizer.runs.folder import RunFolder
@@ -37,7 +37,7 @@ def write_result(
     write_prompts(run.winner, outcome.incumbent.texts)
     opened_often = ""
     if result.verdict != "unchanged":
-        register, test_set = SealRegister(run.path.parent), items_hash(job.splits.test)
+        register, test_set = SealRegister(run.path.parent), sealed_hash(job.splits.test)
         decided = result.objective
         register.enter(
             Contrast(

@@ -11,7 +11,7 @@ from typing import Any
 import optimizer
 from optimizer.config import Settings, to_toml
 from optimizer.data.datafile import Data, chosen_data
-from optimizer.data.item import Item, items_hash
+from optimizer.data.item import Item, items_hash, sealed_hash
 from optimizer.data.splits import SHARES, split_items, spread, whole
 from optimizer.debate.panel import open_panel, panel_record, plan_panel
 from optimizer.debate.protocol import Protocol
@@ -184,7 +184,7 @@ def _register(
     run: RunFolder, candidates: Sequence[Candidate], items: Sequence[Item], evaluator: Evaluator, watcher: Watcher
 ) -> None:
     """Write every contrast with the baseline into the seal register: these items are no longer unseen."""
-    register, test_set = SealRegister(run.path.parent), items_hash(items)
+    register, test_set = SealRegister(run.path.parent), sealed_hash(items)
     clusters = {item.id: item.cluster for item in items}
     baseline = evaluator.scores(candidates[0], items)
     for candidate in candidates[1:]:

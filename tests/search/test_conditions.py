@@ -14,7 +14,7 @@ import pytest
 from optimizer.analysis.comparison import compare_run
 from optimizer.config import Settings, load_settings
 from optimizer.data.exposure import PassageBank, exposed_slots
-from optimizer.data.item import Item
+from optimizer.data.item import Item, items_hash
 from optimizer.data.passages import Passage, PassageKind
 from optimizer.data.splits import split_items
 from optimizer.debate.conditions import CONDITIONS, Conditions, distinct_calls, read_conditions
@@ -30,6 +30,7 @@ from optimizer.models.ledger import Ledger
 from optimizer.report.page import write_report
 from optimizer.runs.folder import RunFolder
 from optimizer.runs.items import run_item, run_splits
+from optimizer.runs.seal import SealRegister
 from optimizer.search.ending import compare_on_test
 from optimizer.search.job import optimize, prepare
 from optimizer.search.keeping import conditions_result
@@ -293,6 +294,9 @@ def test_the_search_finds_the_sentence_that_helps_and_the_sealed_test_says_all_o
     assert found.passage_for("expert") == passage_text(make_items(2)[1], "false")
     assert run_item(run, "item-1") is not None
     assert go(chosen).path == run.path
+    # The register knows the items, not what was shown with them: looking at them again without passages counts too.
+    sealed = {variant.base for variant in run_splits(run)["test"]}
+    assert SealRegister(run.path.parent).test_sets() == [items_hash(item for item in make_items(60) if item.id in sealed)]
     (run.path / "summary.json").unlink()
     assert go(chosen).summary()["result"] == result
 

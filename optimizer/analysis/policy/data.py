@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from optimizer.data.item import Item, items_hash
+from optimizer.data.item import Item, sealed_hash
 from optimizer.debate.policy import SIGN, Floats, Round, Votes, answers
 from optimizer.debate.records import Debate
 from optimizer.errors import UsageError, UserError
@@ -96,7 +96,7 @@ def recorded_debates(runs: Sequence[RunFolder], candidate: str = "", split: str 
             )
         personas = personas or seats
         items, test = _items(run, split)
-        sealed |= {items_hash(test): None} if test else {}
+        sealed |= {sealed_hash(test): None} if test else {}
         found = [(debate, items[debate.item]) for debate in run.each_debate() if _counts(debate, chosen, items)]
         missing += len(items) - len({debate.item for debate, _ in found})
         pairs += found
