@@ -64,7 +64,7 @@ def main() -> None:
     seed_text = chosen_library(load_settings({})).seeds[options.persona]
     (prompts / options.persona / "seed.md").write_text(seed_text + "\n", encoding="utf-8")
     grid = list(range(options.budget // 6, options.budget + 1, options.budget // 6))
-    rows: dict[str, list[list[float]]] = {schedule: [] for schedule in SCHEDULES}
+    searches: list[tuple[str, Settings, RunFolder]] = []
     for seed in range(options.seeds):
         for schedule in SCHEDULES:
             settings = load_settings(
@@ -77,17 +77,13 @@ def main() -> None:
                 }
             )  # fmt: skip
             run = optimize(settings)
-            rows[schedule].append(held_out(run, settings, options.persona, grid))
+            searches.append((schedule, settings, run))
             result = run.summary()["result"]
-            tried = len(result["candidates"])
-            note = {
-                "schedule": schedule,
-                "seed": seed,
-                "candidates": tried,
-                "rejected": result["rejected"],
-                "calls": result["calls"],
-            }
-            print(json.dumps({**note, "verdict": result["test"]["verdict"], "curve": rows[schedule][-1]}), flush=True)
+            figures = {"candidates": len(result["candidates"]) - 1, "rejected": result["rejected"], "calls": result["calls"]}
+            print(json.dumps({"schedule": schedule, "seed": seed, **figures, "verdict": result["test"]["verdict"]}), flush=True)
+    rows: dict[str, list[list[float]]] = {schedule: [] for schedule in SCHEDULES}
+    for schedule, settings, run in searches:
+        rows[schedule].append(held_out(run, settings, options.persona, grid))
     print("| calls | " + " | ".join(f"{schedule} (each seed)" for schedule in SCHEDULES) + " | mean difference |")
     print("|---|" + "---|" * (len(SCHEDULES) + 1))
     for index, calls in enumerate(grid):
