@@ -41,7 +41,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A text of a component that did not help, or was never tried, and why."""
+    """A text of a component that did not help, or was never tried, and why. `tried`: debates were held with it."""
 
     component: str
     origin: str
