@@ -17,13 +17,17 @@ LEDGER_VERSION = 1
 
 @dataclass(slots=True)
 class Spent:
-    """What a run's different requests took, cached or not: tokens, dollars, and the largest call of debates and of all others."""
+    """What a run's different requests took, cached or not: tokens, dollars, and the largest call of debates and of all others.
+
+    `a_token` is the most dollars that a token of a debate's call took on average.
+    """
 
     tokens: int = 0
     cost: float = 0.0
     debate_calls: int = 0
     largest: dict[str, int] = field(default_factory=dict)
     dearest: dict[str, float] = field(default_factory=dict)
+    a_token: float = 0.0
 
     def add(self, purpose: str, tokens: int, cost: float) -> None:
         """Another request."""
@@ -33,6 +37,8 @@ class Spent:
         self.debate_calls += kind == "debate"
         self.largest[kind] = max(self.largest.get(kind, 0), tokens)
         self.dearest[kind] = max(self.dearest.get(kind, 0.0), cost)
+        if kind == "debate" and tokens:
+            self.a_token = max(self.a_token, cost / tokens)
 
 
 class Ledger:

@@ -72,7 +72,7 @@ class Climb:
         sweeps: rounds over all components; it ends earlier when nothing changes.
         token_cap: the longest text taken from a proposer that writes.
         token_price: share of accuracy that 1,000 tokens of instructions in a debate must bring.
-        readings: how often a persona reads its instructions in a debate, at the most.
+        readings: how often a persona reads its instructions in a debate, at the most; second questions are not counted.
         seed: shuffles dev for each duel.
     """
 
@@ -118,6 +118,7 @@ class CoordinateAscent:
         self._pool: dict[str, Candidate] = {}
         self._asked: dict[tuple[str, str], int] = {}  # component and kind -> proposals of this sweep
         self._drawn: dict[str, int] = {}  # kind -> proposals of the whole run
+        self._turns: dict[tuple[str, str], int] = {}  # component and kind -> the same
         self._refused_in_a_row: dict[str, int] = {}
         self._unproven: set[str] = set()  # won no more than they lost against their parent: the model alone gives no lead
 
@@ -202,6 +203,7 @@ class CoordinateAscent:
                 continue
             self._asked[component, proposer.kind] = context.number + 1
             self._drawn[proposer.kind] = context.sample + 1
+            self._turns[component, proposer.kind] = context.turn + 1
             proposed = await proposer.propose(context)
             joined, problem = proposed.candidate, proposed.problem
             if joined is not None:
@@ -232,7 +234,8 @@ class CoordinateAscent:
 
     def _context(self, component: str, parent: Candidate, proposer: Proposer, outcome: SearchOutcome) -> Context:
         number, sample = self._asked.get((component, proposer.kind), 0), self._drawn.get(proposer.kind, 0)
-        return Context(parent, component, number, sample, tuple(self._pool.values()), tuple(outcome.rejected))
+        turn = self._turns.get((component, proposer.kind), 0)
+        return Context(parent, component, number, sample, turn, tuple(self._pool.values()), tuple(outcome.rejected))
 
     def _choose(self, components: Sequence[str], parent: Candidate, outcome: SearchOutcome) -> tuple[Proposer, Rule, int] | None:
         """Who proposes next, the bounds for its candidate, and what proposal and first batch cost at the most.

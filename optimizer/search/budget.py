@@ -108,9 +108,8 @@ def allowances(search: SearchSettings, ledger: Ledger, longer: int, reflection: 
     spent, found = ledger.spent, []
 
     def dearest() -> float:
-        # A token that is read costs at most what the dearest call took for each of its own: what is written is never cheaper.
-        largest = spent.largest.get("debate", 0)
-        return spent.dearest.get("debate", 0.0) * (1 + longer / largest if largest else 1)
+        # What is read costs no more than what is written, so the average of a call bounds it.
+        return spent.dearest.get("debate", 0.0) + longer * spent.a_token
 
     if search.budget_tokens:
         found.append(

@@ -8,6 +8,7 @@ failed debate counts as wrong here, and only here.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -120,6 +121,7 @@ class _Adapter:
         self._parent = self.start
         self._known = {self.start.id: self.start}
         self._proposals = 0
+        self._turns: Counter[str] = Counter()
         self._best = -1.0
 
     def candidate(self, texts: Mapping[str, str]) -> Candidate:
@@ -170,9 +172,12 @@ class _Adapter:
         climb, executor, parent = self.search._climb, self.search._evaluator.executor, self._parent
         settings, client = self.search._settings, executor.voice(REFLECTION).client
         self._proposals += 1
+        self._turns[component] += 1
         current, origin = parent.texts[component], f"gepa:{self._proposals}"
         lessons = [lesson for lesson in self._lessons if not lesson.debate.failed]
-        reading = reading_for(client, executor.protocol, parent, component, lessons, (), settings.token_cap, self._proposals)
+        reading = reading_for(
+            client, executor.protocol, parent, component, lessons, (), settings.token_cap, self._turns[component] - 1
+        )
         self.search._budget.charge(1)
         try:
             tag = CallTag(REFLECTION, parent.id, persona=component)

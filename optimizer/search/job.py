@@ -38,7 +38,7 @@ from optimizer.search.keeping import Keeping
 from optimizer.search.objective import ObjectiveScorer, check_objective, confusion, objective_for
 from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
-from optimizer.search.reflection import MOST_READ_TOKENS, program_hash
+from optimizer.search.reflection import MOST_READ_TOKENS, REFLECTION_VERSION, program_hash
 from optimizer.search.result import write_result
 
 if TYPE_CHECKING:
@@ -320,6 +320,9 @@ def _resolved(
         "alternatives": {name: {a.name: a.text for a in library.alternatives.get(name, ())} for name in components},
         "protocol": protocol.model_dump(),
         "search": settings.search.model_dump(),
+        **(
+            {"reflection": REFLECTION_VERSION} if settings.search.reflections and settings.search.schedule != "exhaustive" else {}
+        ),
         **(
             {"reflection_program": program_hash(settings.search.reflection_program)} if settings.search.reflection_program else {}
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,14 +73,18 @@ def role_map(protocol: Protocol, candidate: Candidate, component: str, lessons: 
     order = "one after the other" if protocol.turns == "sequential" else "at the same time"
     what, answers = duty(protocol, lessons)
     drafted = protocol.contribution == "draft"
-    rounds = f"In {protocol.rounds} rounds each {answers}" if protocol.rounds > 1 else f"Each {answers}"
-    hears = heard.get(protocol.visibility, "what was said before, but for the last round")
+    again = protocol.rounds > 1
+    if len(personas) == 1:
+        head = f"One judge {what}. It {answers}{f' in each of {protocol.rounds} rounds' if again else ''}."
+    else:
+        hears = heard.get(protocol.visibility, "what was said before, but for the last round")
+        each = f"In {protocol.rounds} rounds each {answers}, {order}, and from the second round on hears {hears}"
+        head = (
+            f"A panel of {len(personas)} judges {what}. {each if again else f'Each {answers}, {order}'}. "
+            f"{_RULES.get(protocol.aggregator, 'The votes decide')}."
+        )
     lines = [
-        f"One judge {what}. It {answers}."
-        if len(personas) == protocol.rounds == 1
-        else f"A panel of {len(personas)} judges {what}. {rounds}, {order}"
-        + (f", and from the second round on hears {hears}. " if protocol.rounds > 1 else ". ")
-        + f"{_RULES.get(protocol.aggregator, 'The votes decide')}.",
+        head,
         *(["The first to speak proposes a draft of the answer, the others improve it or agree."] if drafted else []),
         *(f"{display_name(name)}: {candidate.texts[name]}" for name in personas),
     ]
@@ -160,13 +165,15 @@ def _shown(item: Item) -> list[str]:
 
 
 def tally(protocol: Protocol, lessons: Sequence[Lesson]) -> str:
-    """How often the panel was wrong, and on claims in which direction."""
+    """How often the panel, or the only judge, was wrong, and on claims in which direction."""
+    seats = {turn.persona for lesson in lessons for turn in lesson.debate.turns}
+    who = "judge" if len(seats) == 1 else "panel"
     wrong = [lesson for lesson in lessons if not lesson.right]
     if any(lesson.item.task is not Task.CLAIM for lesson in lessons):
-        return f"The panel was wrong on {len(wrong)} of {len(lessons)} questions."
+        return f"The {who} was wrong on {len(wrong)} of {len(lessons)} questions."
     missed = sum(lesson.item.label is Label.GROUNDED for lesson in wrong)
     return (
-        f"The panel was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "
+        f"The {who} was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "
         f"{len(wrong) - missed} times {protocol.no}.{_by_passage(lessons)}"
     )
 
@@ -222,11 +229,9 @@ def _one_of_each_first(lessons: Sequence[Lesson]) -> list[Lesson]:
     return [lesson for _, lesson in sorted(zip(turn, lessons, strict=True), key=lambda each: each[0])]
 
 
-def turned_to(lessons: Sequence[Lesson], start: int) -> list[Lesson]:
-    """The same, with the mistakes beginning at another one."""
-    wrong = [lesson for lesson in lessons if not lesson.right]
-    at = start % len(wrong) if wrong else 0
-    return [*wrong[at:], *wrong[:at], *(lesson for lesson in lessons if lesson.right)]
+def drawn(lessons: Sequence[Lesson], turn: int) -> list[Lesson]:
+    """The same in an order that is drawn for each turn: where not all are shown, others are."""
+    return random.Random(f"lessons:{turn}").sample(list(lessons), len(lessons))
 
 
 def shown_rejections(rejected: Sequence[Rejection], full: bool) -> str:
@@ -235,5 +240,10 @@ def shown_rejections(rejected: Sequence[Rejection], full: bool) -> str:
         lines = [f"- {each.text} ({each.reason})" for each in rejected[-_REJECTED_SHOWN:]]
     else:
         tried = [each for each in rejected if each.tried][-_REJECTED_BEGUN:]
-        lines = [f"- {' '.join(each.text.split()[:_BEGINNING_WORDS])} ... ({each.reason})" for each in tried]
+        lines = [f"- {_beginning(each.text)} ({each.reason})" for each in tried]
     return "\n".join(["Instructions that were tried and did not help:", *lines]) if lines else ""
+
+
+def _beginning(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:_BEGINNING_WORDS]) + (" ..." if len(words) > _BEGINNING_WORDS else "")

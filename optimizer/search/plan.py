@@ -39,8 +39,8 @@ class Plan:
     """What is known before the run. Calls are different requests at the worst; `cached` of the seed's are there already.
 
     `proposals` is how many the budget buys at the least (each goes through all of dev) and at the most (each is dropped
-    as soon as it can be), as long as the seed leads: a new leader is held on train before it is reflected on. Sizes count
-    debates, with variants of an item one each.
+    as soon as it can be), as long as all start from the seed: another parent is held on train before it is reflected on.
+    Sizes count debates, with variants of an item one each.
     `seconds` is None where nothing is known about the server's speed.
     """
 
@@ -86,8 +86,14 @@ def make_plan(
         alternatives: how many the library has for the components.
 
     Raises:
-        UserError: the budget does not even buy the seed, one proposal and the sealed test.
+        UserError: the budget does not even buy the seed, one proposal and the sealed test; or exhaustive search has nothing to
+            try.
     """
+    if settings.schedule == "exhaustive" and not alternatives:
+        raise UserError(
+            f"search.schedule=exhaustive tries the alternatives, and there are none for {', '.join(components)}; put some into "
+            "the prompt folder (alternatives/*.md), or take another schedule"
+        )
     budget, estimated = _calls_bought(settings, splits, seconds_a_call)
     spending = _spending(splits, components, personas, protocol, settings, budget, batch, alternatives)
     if spending.search < spending.dearest and not estimated:
@@ -121,7 +127,10 @@ def make_plan(
 
 @dataclass(frozen=True, slots=True)
 class _Spending:
-    """Calls at the worst: the seed on dev and train, the sealed test, what is left for the search, and its dearest proposal."""
+    """Calls at the worst: the seed on dev and train, the sealed test, what is left for the search, and its first proposal.
+
+    `proposals` is as in `Plan`.
+    """
 
     seed: int
     test: int
@@ -156,21 +165,24 @@ def _spending(
     search = budget - everything - train - test
 
     dearest = everything
-    if alone and schedule != "all_at_once":  # one persona is changed
-        asked = [len(first_round_requests(dev, [name])) for name in personas]
-        dearest -= sum(asked) - max(asked)
+    if alone:  # in round 1, who is not changed by a proposal says what was said before
+        asked = {name: len(first_round_requests(dev, [name])) for name in personas}
+        searched = [asked[name] for name in components]
+        dearest -= sum(asked.values()) - (sum(searched) if schedule == "all_at_once" else max(searched))
     # At the least it is dropped after one batch, and but for the changed persona all was said before.
     variants = len(dev) // len({item.base for item in dev})
     cheapest = (len(dev) if schedule in WHOLE else min(batch * variants, len(dev))) * protocol.least_rounds
     if schedule == "gepa":  # parent and child on a minibatch, and a reflection in between
-        dearest += 2 * settings.minibatch * protocol.calls(len(personas)) + 1
+        dearest = (len(dev) + 2 * settings.minibatch) * protocol.calls(len(personas)) + 1  # what it waits for
         cheapest = settings.minibatch * protocol.least_rounds + 1
-    reflecting = (len(components) if schedule == "all_at_once" else 1) if reads_train else 0
-    at_least = max(0, search // (dearest + reflecting))
+    writes = reads_train or (settings.token_price > 0 and schedule not in ("exhaustive", "gepa"))  # compression does, too
+    writing = (len(components) if schedule == "all_at_once" else 1) if writes else 0
+    at_least = max(0, (search - (settings.ahead - 1 if reads_train else 0)) // (dearest + writing))
     proposals = at_least, max(at_least, search // cheapest)
     if schedule == "exhaustive":
-        proposals = min(proposals[0], alternatives), min(proposals[1], alternatives)
-    return _Spending(everything + train, test, search, dearest, proposals)
+        most = alternatives * settings.sweeps
+        proposals = min(proposals[0], most), min(proposals[1], most)
+    return _Spending(everything + train, test, search, dearest if alternatives else dearest + writing, proposals)
 
 
 def _warnings(
@@ -182,7 +194,7 @@ def _warnings(
     at_least = spending.proposals[0]
     if settings.schedule == "exhaustive":
         if at_least < alternatives:
-            yield f"the budget may not buy all {alternatives} alternatives, but only the first {at_least}: raise --budget"
+            yield f"the budget may not buy all {alternatives} alternatives, but only {at_least} of them: raise --budget"
     elif at_least <= 1:
         yield "the budget may buy a single proposal: that is no search; raise --budget"
     if estimated:

@@ -270,7 +270,7 @@ async def _ask(program: Any, lm: Any, adapter: Any, engine: ClientEngine, inputs
             if engine.last is not None and not engine.last.text.strip():
                 return Reflected(problem="the reply is empty")
             return Reflected(problem=" ".join(str(error).split())[:200])
-    if copied := copied_words(text, [_task(program.predictors()[0].signature, {})], _COPIED_WORDS):
+    if copied := copied_words(text, _OWN_WORDS, _COPIED_WORDS):
         return Reflected(problem=f"copies from what it was asked: {copied!r}")
     return Reflected(text) if text else Reflected(problem="the instruction is empty")
 
@@ -289,3 +289,7 @@ def _response_format(signature: Any) -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
+
+
+# What no instruction has by chance. Those of compiled programs are other people's words, and may be good advice.
+_OWN_WORDS = (_task(Reflect, {}), _task(Shorten, {}), "has at most N words; the diagnosis has at most N")

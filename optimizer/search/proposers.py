@@ -33,6 +33,7 @@ class Context:
         component: which of its texts.
         number: how many proposals of this kind the component had in this sweep.
         sample: how many of this kind there were in the whole run.
+        turn: how many of them were for this component.
         pool: who else has been tried.
         rejected: what did not help, or was not worth trying.
     """
@@ -41,6 +42,7 @@ class Context:
     component: str
     number: int
     sample: int
+    turn: int = 0
     pool: Sequence[Candidate] = ()
     rejected: Sequence[Rejection] = ()
 
@@ -106,7 +108,7 @@ class Reflection:
         settings: how many proposals for each component and sweep, how long, how many at once, and how dspy asks.
         seed: each proposal is a sample of its own, apart from those of other seeds.
 
-    With `settings.ahead` above 1 so many are asked at once about the same reading, and the later ones are written while the
+    With `settings.ahead` above 1 so many are asked at once about the same debates, and the later ones are written while the
     first is being tried. They are spent when they are asked, so that no timing changes the run; when the parent changes,
     those not used yet are dropped.
     """
@@ -144,14 +146,14 @@ class Reflection:
         rejected = [each for each in context.rejected if each.component == component and each.text]
         client = executor.voice(REFLECTION).client
 
-        def ask(sample: int) -> asyncio.Task[Reflected]:
-            cap = self.settings.token_cap
-            reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, cap, sample)
-            return self._ask(client, reading, context, sample)
+        def ask(further: int) -> asyncio.Task[Reflected]:
+            cap, turn = self.settings.token_cap, context.turn + further
+            reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, cap, turn)
+            return self._ask(client, reading, context, context.sample + further)
 
-        first = ask(context.sample)
-        for sample in range(context.sample + 1, context.sample + self._at_once):
-            self._ahead[parent.id, component, sample] = ask(sample)
+        first = ask(0)
+        for further in range(1, self._at_once):
+            self._ahead[parent.id, component, context.sample + further] = ask(further)
         self.budget.charge(self._at_once)
         return await self._result(first, context, origin)
 

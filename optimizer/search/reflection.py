@@ -19,8 +19,9 @@ from optimizer.models.catalogue import catalogue
 from optimizer.models.client import ChatClient
 from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection
-from optimizer.search.lessons import Lesson, duty, role_map, shown_lessons, shown_rejections, tally, turned_to
+from optimizer.search.lessons import Lesson, drawn, duty, role_map, shown_lessons, shown_rejections, tally
 
+REFLECTION_VERSION = 2  # in a run's record: what is read or asked for below changes which proposals come
 _DEBATES_SHOWN = 4
 _SHORT_TOKENS, MOST_READ_TOKENS = 1_200, 4_000
 _DIAGNOSIS_WORDS = 40
@@ -94,7 +95,7 @@ def reading_for(
     lessons: Sequence[Lesson],
     rejected: Sequence[Rejection],
     token_cap: int,
-    sample: int,
+    turn: int,
 ) -> Reading:
     """What the model behind `client` reads: the whole story, or for the small embedded ones the short form.
 
@@ -106,11 +107,11 @@ def reading_for(
         lessons: its train debates, right and wrong ones.
         rejected: what was proposed before and did not help, with the reasons.
         token_cap: the longest instruction that is taken.
-        sample: which proposal it is for; the short form shows other mistakes and suggests another direction each time.
+        turn: how many reflections this component has had; the short form draws mistakes anew and takes the next direction.
     """
     full = client.endpoint.model not in catalogue()
     room = client.endpoint.context // 2 or MOST_READ_TOKENS
-    return reading(protocol, candidate, component, lessons, rejected, token_cap, full, min(room, MOST_READ_TOKENS), sample)
+    return reading(protocol, candidate, component, lessons, rejected, token_cap, full, min(room, MOST_READ_TOKENS), turn)
 
 
 def reading(
@@ -122,7 +123,7 @@ def reading(
     token_cap: int,
     full: bool,
     room: int = MOST_READ_TOKENS,
-    sample: int = 0,
+    turn: int = 0,
 ) -> Reading:
     """The texts that the reflecting model reads.
 
@@ -138,18 +139,16 @@ def reading(
     else:
         personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
         what, answers = duty(protocol, lessons)
-        names = ", ".join(map(display_name, personas))
-        again = ", reads the others' answers, and answers again" if protocol.rounds > 1 else ""
-        panel = (
-            f"One judge ({names}) {what}. It {answers}."
-            if len(personas) == protocol.rounds == 1
-            else f"A panel of {len(personas)} judges ({names}) {what}. Each {answers}{again}; the majority decides."
-        )
+        names, again = ", ".join(map(display_name, personas)), protocol.rounds > 1
+        if len(personas) == 1:
+            panel = f"One judge ({names}) {what}. It {answers}{', and answers again' if again else ''}."
+        else:
+            hears = ", reads the others' answers, and answers again" if again else ""
+            panel = f"A panel of {len(personas)} judges ({names}) {what}. Each {answers}{hears}; the majority decides."
         head = f"{panel} You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
-        turned = turned_to(lessons, sample * _DEBATES_SHOWN)
-        debates = shown_lessons(protocol, turned, min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
+        debates = shown_lessons(protocol, drawn(lessons, turn), min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
         # It overruns: half as many are asked for as are taken.
-        words, direction = token_cap * 2 // 5, f" This time, {_DIRECTIONS[sample % len(_DIRECTIONS)]}."
+        words, direction = token_cap * 2 // 5, f" This time, {_DIRECTIONS[turn % len(_DIRECTIONS)]}."
     opening = "" if component == SOURCE_SKEPTICISM else f" It begins with: You are the {display_name(component)}"
     return Reading(
         head,

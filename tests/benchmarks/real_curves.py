@@ -63,7 +63,7 @@ def main() -> None:
     (prompts / options.persona).mkdir(parents=True, exist_ok=True)
     seed_text = chosen_library(load_settings({})).seeds[options.persona]
     (prompts / options.persona / "seed.md").write_text(seed_text + "\n", encoding="utf-8")
-    grid = list(range(options.budget // 6, options.budget + 1, options.budget // 6))
+    grid = list(range(options.budget // 5, options.budget + 1, options.budget // 5))
     searches: list[tuple[str, Settings, RunFolder]] = []
     for seed in range(options.seeds):
         for schedule in SCHEDULES:

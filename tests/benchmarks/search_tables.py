@@ -37,17 +37,17 @@ def grid(mine: list[Run], theirs: list[Run]) -> list[str]:
                 own = {run["seed"]: run for run in by_cell[law, price, budget]}
                 cell = [run for run in theirs if (run["law"], run["price"], run["budget"]) == (law, price, budget)]
                 plain = {each: [run for run in cell if setting(run) == each and "claims" not in run] for each in GEPA}
-                if any(own.keys() ^ {run["seed"] for run in runs} for runs in plain.values()) or not own:
-                    raise SystemExit(
-                        f'{law}, price {price}, budget {budget}: rows are missing; go on with make bench ARGS="-k search"'
-                    )
+                _whole(
+                    own.keys() and all(own.keys() == {run["seed"] for run in runs} for runs in plain.values()), law, price, budget
+                )
                 best = max(plain, key=lambda each: mean(run["true"] for run in plain[each])[0])
-                tested = [run["true"] for run in cell if setting(run) == best and "claims" in run]
+                tested = {run["seed"]: run["true"] for run in cell if setting(run) == best and "claims" in run}
+                _whole(tested.keys() == own.keys(), law, price, budget)
                 difference = mean(own[run["seed"]]["true"] - run["true"] for run in plain[best])
                 lines.append(
                     f"| {law} | {price} | {budget} | {figure(run['true'] for run in own.values())} "
                     f"| {figure(run['true'] for run in plain[best])} ({best[0]}, {best[1]}) "
-                    f"| {figure(run['reported'] for run in plain[best])} | {figure(tested)} "
+                    f"| {figure(run['reported'] for run in plain[best])} | {figure(tested.values())} "
                     f"| {short('{:+.3f}±{:.3f}'.format(*difference))} |"
                 )
     return lines
@@ -61,6 +61,7 @@ def claims(mine: list[Run]) -> list[str]:
     ]
     for law in (*LAWS, *OTHER_LAWS):
         runs = [run for run in mine if run["law"] == law]
+        _whole(runs, law, "any", "any")
         bias = mean(run["reported"] - run["true"] for run in runs)
         lines.append(
             f"| {law} | {len(runs)} | {figure(run['started'] for run in runs)} | {figure(run['true'] for run in runs)} "
@@ -68,6 +69,11 @@ def claims(mine: list[Run]) -> list[str]:
             f"| {sum(run['one_sided'] for run in runs)} |"
         )
     return lines
+
+
+def _whole(there: object, law: str, price: object, budget: object) -> None:
+    if not there:
+        raise SystemExit(f'{law}, price {price}, budget {budget}: rows are missing; go on with make bench ARGS="-k search"')
 
 
 def setting(run: Run) -> tuple[int, int]:

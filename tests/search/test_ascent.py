@@ -101,13 +101,13 @@ def test_crossover_gives_texts_of_other_panels_a_second_hearing_and_repeats_none
     leader = seed.with_text("b", "b1", "reflection:2")
     pool = [seed, dropped, leader]
     crossover = Crossover()
-    context = Context(leader, "a", 0, 0, pool)
+    context = Context(leader, "a", 0, 0, pool=pool)
     assert crossover.has_more(context)
     child = asyncio.run(crossover.propose(context)).candidate
     assert child is not None
     assert dict(child.texts) == {"a": "a1", "b": "b1"}
-    assert not crossover.has_more(Context(leader, "a", 1, 1, [*pool, child]))
-    assert not Crossover().has_more(Context(seed, "a", 0, 0, pool))  # the very candidate that was dropped
+    assert not crossover.has_more(Context(leader, "a", 1, 1, pool=[*pool, child]))
+    assert not Crossover().has_more(Context(seed, "a", 0, 0, pool=pool))  # the very candidate that was dropped
 
 
 def test_the_front_shares_an_item_among_those_who_are_best_on_it() -> None:

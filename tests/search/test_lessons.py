@@ -104,18 +104,26 @@ def test_small_models_read_the_short_form_and_everybody_the_rejections_with_thei
     assert "wrong on 1 of 2 claims: 0 times it should have said yes, 1 times no" in short
 
 
-def test_every_small_reflection_begins_with_other_mistakes_and_in_another_direction() -> None:
-    lessons = [lesson(str(number), NO, "yyy", "yyy", decision=YES) for number in range(6)]
-    first, second = (reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, False, sample=sample) for sample in (0, 1))
-    assert "Claim: Claim 0" in first.debates
-    assert second.debates.index("Claim: Claim 4") < second.debates.index("Claim: Claim 0")
-    assert first.limits != second.limits
-    assert first.limits == reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, False, sample=8).limits
+def test_small_reflections_of_a_component_read_other_mistakes_and_get_another_direction_each_turn() -> None:
+    lessons = [lesson(str(number), NO, "yyy", "yyy", decision=YES) for number in range(8)]
+    turns = [reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, False, turn=turn) for turn in range(9)]
+    shown = [{text for text in (f"Claim {number}." for number in range(8)) if text in each.debates} for each in turns]
+    assert all(len(claims) == 4 for claims in shown)
+    assert len(set.union(*shown)) == 8
+    assert len({frozenset(claims) for claims in shown}) > 4
+    assert len({each.limits for each in turns[:8]}) == 8
+    assert turns[8].limits == turns[0].limits
+    assert turns[1] == reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, False, turn=1)
 
 
-def test_a_single_judge_is_not_called_a_panel() -> None:
-    lessons = [lesson("1", NO, "yyy", decision=YES)]
-    alone = Candidate({"expert": "Check."})
-    for full in (True, False):
-        assert reading(Protocol(rounds=1), alone, "expert", lessons, (), 100, full).panel.startswith("One judge")
-        assert "panel of 3" in reading(Protocol(), CANDIDATE, "expert", lessons, (), 100, full).panel
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("full", [True, False])
+def test_a_single_judge_is_not_called_a_panel(rounds: int, full: bool) -> None:
+    item = lesson("1", NO, "yyy", decision=YES)
+    turns = tuple(turn for turn in item.debate.turns if turn.persona == "expert")
+    alone = [replace(item, debate=replace(item.debate, turns=turns))]
+    read = reading(Protocol(rounds=rounds), Candidate({"expert": "Check."}), "expert", alone, (), 100, full)
+    assert read.panel.startswith("One judge")
+    assert read.record.startswith("The judge was wrong on 1 of 1")
+    assert not any(word in "\n".join(astuple(read)) for word in ("panel", "others"))
+    assert "panel of 3" in reading(Protocol(rounds=rounds), CANDIDATE, "expert", [item], (), 100, full).panel
