@@ -29,7 +29,7 @@ _CLAIM_IS = re.compile(
 _FILLER = re.compile(
     r"(?:that\s+)?(?:the\s+)?(?:claim|evidence|statement|it|i)\s+(?:am\s+)?(?:is\s+|was\s+)?(?:clearly\s+)?", re.IGNORECASE
 )
-_YES_NO = re.compile(r"\W*(yes|no)\b\s*(?=[.,;:!)\n–—-]|because\b|$)", re.IGNORECASE)
+_YES_NO = re.compile(r"\W*(yes|no)\b\s*(?=[.,;:!)\n–—-]|because\b|(?:reason|explanation)\s*:|$)", re.IGNORECASE)
 _ENDED = re.compile(r"[*_`\"']*\s*(?:[.;:!\n]|$)")
 _QUOTED = re.compile(r"[\"“][^\"“”\n]*[\"”]")
 _REFUSAL = re.compile(

@@ -40,6 +40,7 @@ from optimizer.search.plan import Plan, count_cached, make_plan
 from optimizer.search.proposers import Alternatives, Compression, Crossover, Proposer, Reflection
 from optimizer.search.reflection import MOST_READ_TOKENS, REFLECTION_VERSION, program_hash
 from optimizer.search.result import write_result
+from optimizer.search.train_reading import TrainReading
 
 if TYPE_CHECKING:
     from optimizer.search.study import StudyMirror
@@ -236,7 +237,7 @@ async def _search(
         gepa = GepaSearch(evaluator, climb, search, objective, budget, journal, watcher)
         outcome = await gepa.run(job.seed, job.components)
     else:
-        reflection = Reflection(evaluator, train, budget, search, job.settings.seed)
+        reflection = Reflection(TrainReading(evaluator, train), budget, search, job.settings.seed)
         proposers = _proposers(job, evaluator, budget, reflection)
         if mirror is not None and search.schedule != "exhaustive":
             proposers.append(mirror)

@@ -164,21 +164,25 @@ def _shown(item: Item) -> list[str]:
     return [f"{who} had read a passage beside the evidence (it is {kind}): {' '.join(shown.passage.split())}"]
 
 
-def tally(protocol: Protocol, lessons: Sequence[Lesson]) -> str:
-    """How often the panel, or the only judge, was wrong, and on claims in which direction."""
+def tally(protocol: Protocol, lessons: Sequence[Lesson], unread: int = 0) -> str:
+    """How often the panel, or the only judge, was wrong, and on claims in which direction.
+
+    With `unread` debates that were not held it is said how many there are at the least: those held are where mistakes are likely.
+    """
     seats = {turn.persona for lesson in lessons for turn in lesson.debate.turns}
     who = "judge" if len(seats) == 1 else "panel"
     wrong = [lesson for lesson in lessons if not lesson.right]
+    often = f"{'at least ' if unread else ''}{len(wrong)} of {len(lessons) + unread}"
     if any(lesson.item.task is not Task.CLAIM for lesson in lessons):
-        return f"The {who} was wrong on {len(wrong)} of {len(lessons)} questions."
+        return f"The {who} was wrong on {often} questions."
     missed = sum(lesson.item.label is Label.GROUNDED for lesson in wrong)
     return (
-        f"The {who} was wrong on {len(wrong)} of {len(lessons)} claims: {missed} times it should have said {protocol.yes}, "
-        f"{len(wrong) - missed} times {protocol.no}.{_by_passage(lessons)}"
+        f"The {who} was wrong on {often} claims: {missed} times it should have said {protocol.yes}, "
+        f"{len(wrong) - missed} times {protocol.no}.{_by_passage(lessons, unread)}"
     )
 
 
-def _by_passage(lessons: Sequence[Lesson]) -> str:
+def _by_passage(lessons: Sequence[Lesson], unread: int) -> str:
     """The same by what the panel was shown; nothing where there are no conditions."""
     by_kind: dict[str, list[bool]] = {}
     for lesson in lessons:
@@ -186,7 +190,8 @@ def _by_passage(lessons: Sequence[Lesson]) -> str:
             kind = _SHOWN[lesson.item.shown.condition[0]]
             by_kind.setdefault(kind, []).append(not lesson.right)
     parts = [f"{sum(wrong)} of {len(wrong)} {kind}" for kind, wrong in by_kind.items()]
-    return f" It was wrong on {', '.join(parts)}. None of these may be lost to gain another." if parts else ""
+    held = "Of the debates held, it" if unread else "It"
+    return f" {held} was wrong on {', '.join(parts)}. None of these may be lost to gain another." if parts else ""
 
 
 def shown_lessons(protocol: Protocol, lessons: Sequence[Lesson], tokens: int, most: int, full: bool, component: str) -> list[str]:

@@ -39,7 +39,8 @@ class Plan:
     """What is known before the run. Calls are different requests at the worst; `cached` of the seed's are there already.
 
     `proposals` is how many the budget buys at the least (each goes through all of dev) and at the most (each is dropped
-    as soon as it can be), as long as all start from the seed: another parent is held on train before it is reflected on.
+    as soon as it can be), as long as all start from the seed: of another parent, too, some of train is held before it is
+    reflected on.
     Sizes count debates, with variants of an item one each.
     `seconds` is None where nothing is known about the server's speed.
     """
@@ -178,7 +179,7 @@ def _spending(
     writes = reads_train or (settings.token_price > 0 and schedule not in ("exhaustive", "gepa"))  # compression does, too
     writing = (len(components) if schedule == "all_at_once" else 1) if writes else 0
     at_least = max(0, (search - (settings.ahead - 1 if reads_train else 0)) // (dearest + writing))
-    proposals = at_least, max(at_least, search // cheapest)
+    proposals = at_least, max(at_least, (search + train) // cheapest)  # all of train is read only at the worst
     if schedule == "exhaustive":
         most = alternatives * settings.sweeps
         proposals = min(proposals[0], most), min(proposals[1], most)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from optimizer.data.item import Item
 from optimizer.debate.voices import REFLECTION
 from optimizer.models.chat import CallTag
 from optimizer.models.client import ChatClient
@@ -17,8 +17,8 @@ from optimizer.prompts.library import Alternative
 from optimizer.search.budget import Budget, BudgetSpent
 from optimizer.search.candidate import Candidate, Rejection, rough_tokens
 from optimizer.search.evaluate import Evaluator
-from optimizer.search.lessons import Lesson
-from optimizer.search.reflection import Reading, Reflected, reading_for
+from optimizer.search.reflection import Reading, Reflected, mistakes_read, reading_for
+from optimizer.search.train_reading import TrainReading
 from optimizer.sections import SearchSettings
 
 _SHORTEST = 8  # words; shorter texts are left as they are
@@ -67,7 +67,10 @@ class Proposer(Protocol):
         """Whether there is anything left to propose."""
 
     def price(self, contexts: Sequence[Context]) -> int:
-        """The most calls that the next proposals take: one a component, all of one parent."""
+        """The most calls that the next proposals begin with: one a component, all of one parent.
+
+        What reading takes beyond is paid piece by piece, and ends with the budget.
+        """
 
     async def propose(self, context: Context) -> Proposed:
         """The next proposal.
@@ -102,33 +105,36 @@ class Reflection:
     """A model reads train debates that went wrong, and rewrites the text.
 
     Args:
-        evaluator: holds the parent's debates on train.
-        train: items that may be read.
+        reading: holds the parent's debates on train.
         budget: what reading and reflecting is paid from.
         settings: how many proposals for each component and sweep, how long, how many at once, and how dspy asks.
         seed: each proposal is a sample of its own, apart from those of other seeds.
+
+    Each further reflection on the same parent has as many mistakes more to choose from, as long as there are likely ones.
 
     With `settings.ahead` above 1 so many are asked at once about the same debates, and the later ones are written while the
     first is being tried. They are spent when they are asked, so that no timing changes the run; when the parent changes,
     those not used yet are dropped.
     """
 
-    evaluator: Evaluator
-    train: Sequence[Item]
+    reading: TrainReading
     budget: Budget
     settings: SearchSettings
     seed: int
     kind: str = "reflection"
     _ahead: dict[tuple[str, str, int], asyncio.Task[Reflected]] = field(default_factory=dict)
+    _asked_about: Counter[str] = field(default_factory=Counter)  # parent -> reflections on it
 
     def has_more(self, context: Context) -> bool:
         most = self.settings.reflections
-        return (most < 0 or context.number < most) and not self._faultless(context.parent)
+        return (most < 0 or context.number < most) and not self.reading.faultless(context.parent)
 
     def price(self, contexts: Sequence[Context]) -> int:
         asked = [context for context in contexts if self._key(context) not in self._ahead]
-        reading = self.evaluator.cost_bound(asked[0].parent, asked[0].parent, self.train) if asked else 0
-        return reading + len(asked) * self._at_once
+        if not asked:
+            return 0
+        parent, pool = asked[0].parent, asked[0].pool
+        return self.reading.price(parent, pool, self._wanted(parent)) + len(asked) * self._at_once
 
     async def propose(self, context: Context) -> Proposed:
         parent, origin = context.parent, f"{self.kind}:{context.sample + 1}"
@@ -136,19 +142,21 @@ class Reflection:
         if waiting is not None:
             return await self._result(waiting, context, origin)
         await self.settle()
-        if not self.budget.affords(self.price([context])):
+        if not self.budget.affords(self._at_once):
             raise BudgetSpent
-        debates = await self.evaluator.evaluate(parent, self.train)
-        lessons = [Lesson(item, debates[item.id]) for item in self.train if not debates[item.id].failed]
+        lessons = await self.reading.lessons(parent, context.pool, self._wanted(parent), self.budget, self._at_once)
+        if not lessons:
+            return Proposed(origin=origin, problem="no debate on train could be held")
         if all(lesson.right for lesson in lessons):
             return Proposed(origin=origin, problem="the incumbent makes no mistake on train, so there is nothing to reflect on")
-        executor, component = self.evaluator.executor, context.component
+        self._asked_about[parent.id] += 1
+        executor, component = self.reading.evaluator.executor, context.component
         rejected = [each for each in context.rejected if each.component == component and each.text]
-        client = executor.voice(REFLECTION).client
+        client, unread = executor.voice(REFLECTION).client, len(self.reading.train) - len(lessons)
 
         def ask(further: int) -> asyncio.Task[Reflected]:
             cap, turn = self.settings.token_cap, context.turn + further
-            reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, cap, turn)
+            reading = reading_for(client, executor.protocol, parent, component, lessons, rejected, cap, turn, unread)
             return self._ask(client, reading, context, context.sample + further)
 
         first = ask(0)
@@ -192,10 +200,10 @@ class Reflection:
             return Proposed(origin=origin, problem=reflected.problem)
         return Proposed(context.parent.with_text(context.component, reflected.text, origin), origin)
 
-    def _faultless(self, parent: Candidate) -> bool:
-        """Whether all of train was held, and nothing of it wrongly."""
-        scores = self.evaluator.scores(parent, self.train)
-        return self.evaluator.tried(parent, self.train) == len(self.train) and all(score == 1.0 for score in scores.values())
+    def _wanted(self, parent: Candidate) -> int:
+        """How many mistakes the next reflection on it chooses from."""
+        client = self.reading.evaluator.executor.voice(REFLECTION).client
+        return mistakes_read(client) * (self._asked_about[parent.id] + 1)
 
 
 @dataclass(slots=True)

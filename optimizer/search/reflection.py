@@ -21,8 +21,8 @@ from optimizer.prompts.library import SOURCE_SKEPTICISM
 from optimizer.search.candidate import Candidate, Rejection
 from optimizer.search.lessons import Lesson, drawn, duty, role_map, shown_lessons, shown_rejections, tally
 
-REFLECTION_VERSION = 2  # in a run's record: what is read or asked for below changes which proposals come
-_DEBATES_SHOWN = 4
+REFLECTION_VERSION = 3  # in a run's record: what is read or asked for below changes which proposals come
+_MISTAKES_SHOWN, _MISTAKES_SHORT = 8, 4
 _SHORT_TOKENS, MOST_READ_TOKENS = 1_200, 4_000
 _DIAGNOSIS_WORDS = 40
 # What a small model is told to try, in turn: left to itself it writes the current text again, and then longer ones of the same.
@@ -87,6 +87,16 @@ def program_hash(path: str) -> str:
         raise UserError(f"search.reflection_program: {path} cannot be read ({error.strerror})") from error
 
 
+def _full(client: ChatClient) -> bool:
+    """Whether the model behind it reads the whole story: any but the small embedded ones."""
+    return client.endpoint.model not in catalogue()
+
+
+def mistakes_read(client: ChatClient) -> int:
+    """How many mistakes the model behind `client` is shown at a time."""
+    return _MISTAKES_SHOWN if _full(client) else _MISTAKES_SHORT
+
+
 def reading_for(
     client: ChatClient,
     protocol: Protocol,
@@ -96,6 +106,7 @@ def reading_for(
     rejected: Sequence[Rejection],
     token_cap: int,
     turn: int,
+    unread: int = 0,
 ) -> Reading:
     """What the model behind `client` reads: the whole story, or for the small embedded ones the short form.
 
@@ -107,11 +118,12 @@ def reading_for(
         lessons: its train debates, right and wrong ones.
         rejected: what was proposed before and did not help, with the reasons.
         token_cap: the longest instruction that is taken.
-        turn: how many reflections this component has had; the short form draws mistakes anew and takes the next direction.
+        turn: how many reflections this component has had; mistakes are drawn anew for each, and the short form takes the next
+            direction.
+        unread: train debates of the candidate that were not held.
     """
-    full = client.endpoint.model not in catalogue()
-    room = client.endpoint.context // 2 or MOST_READ_TOKENS
-    return reading(protocol, candidate, component, lessons, rejected, token_cap, full, min(room, MOST_READ_TOKENS), turn)
+    room = min(client.endpoint.context // 2 or MOST_READ_TOKENS, MOST_READ_TOKENS)
+    return reading(protocol, candidate, component, lessons, rejected, token_cap, _full(client), room, turn, unread)
 
 
 def reading(
@@ -124,6 +136,7 @@ def reading(
     full: bool,
     room: int = MOST_READ_TOKENS,
     turn: int = 0,
+    unread: int = 0,
 ) -> Reading:
     """The texts that the reflecting model reads.
 
@@ -134,7 +147,7 @@ def reading(
     who = "all members" if component == SOURCE_SKEPTICISM else f"the {display_name(component)}"
     if full:
         head = role_map(protocol, candidate, component, lessons)
-        debates = shown_lessons(protocol, lessons, room, len(lessons), True, component)
+        debates = shown_lessons(protocol, drawn(lessons, turn), room, len(lessons), True, component)
         words, direction = token_cap * 3 // 5, ""
     else:
         personas = [name for name in candidate.texts if name != SOURCE_SKEPTICISM]
@@ -146,13 +159,13 @@ def reading(
             hears = ", reads the others' answers, and answers again" if again else ""
             panel = f"A panel of {len(personas)} judges ({names}) {what}. Each {answers}{hears}; the majority decides."
         head = f"{panel} You improve the instruction of {who}.\n\nCurrent instruction: {candidate.texts[component]}"
-        debates = shown_lessons(protocol, drawn(lessons, turn), min(room, _SHORT_TOKENS), _DEBATES_SHOWN, False, component)
+        debates = shown_lessons(protocol, drawn(lessons, turn), min(room, _SHORT_TOKENS), _MISTAKES_SHORT, False, component)
         # It overruns: half as many are asked for as are taken.
         words, direction = token_cap * 2 // 5, f" This time, {_DIRECTIONS[turn % len(_DIRECTIONS)]}."
     opening = "" if component == SOURCE_SKEPTICISM else f" It begins with: You are the {display_name(component)}"
     return Reading(
         head,
-        tally(protocol, lessons),
+        tally(protocol, lessons, unread),
         "\n\n".join(debates),
         shown_rejections(rejected, full),
         f"The instruction is for {who} and has at most {words} words; the diagnosis has at most "

@@ -53,6 +53,8 @@ COMPLETE = [
     ("evidence quoted, prose", 'The text says "Verdict: grounded". Verdict: not grounded', NO, None),
     ("final line", "The dates match. Verdict: not grounded (confidence 0.65)", NO, 65),
     ("both named, one final", "It is grounded in part, but my final verdict is: not_grounded.", NO, None),
+    ("a reason on the same line", "Yes Reason: the evidence says so.", YES, None),
+    ("an explanation on the same line", "no Explanation: the year differs.", NO, None),
     ("first and final", "Initial verdict: grounded. Final verdict: not grounded", NO, None),
     ("bold", "**Verdict:** **Not grounded**\n**Confidence:** 73/100\nThe year differs.", NO, 73),
     ("heading", "## Verdict\n\nNot grounded", NO, None),
