@@ -9,7 +9,7 @@ from optimizer.data.item import Item
 from optimizer.debate.executor import DebateExecutor, bounded
 from optimizer.debate.extract import Extracted, Status
 from optimizer.misinformation.answers import is_right, read_text
-from optimizer.misinformation.prompts import Agent, Script
+from optimizer.misinformation.prompts import Agent, Script, own_words
 from optimizer.misinformation.records import Role, Utterance
 from optimizer.models.chat import CallTag, ChatRequest, Message, Sampling
 from optimizer.sections import MisinformationSettings
@@ -84,7 +84,7 @@ class Asker:
         request = ChatRequest(messages, sampling if again else voice.sampling(sampling), sample=sampling.seed)
         tag = CallTag(PURPOSE, self._arm, self.item.id, agent.name, place.turn)
         reply = await voice.client.ask(request, tag)
-        found = (read or self.read)(reply.text, reply.finish_reason)
+        found = (read or self.read)(own_words(reply.text, agent.name), reply.finish_reason)
         return Utterance(
             role=place.role,
             turn=place.turn,

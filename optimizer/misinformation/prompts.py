@@ -6,6 +6,7 @@ passage that only this agent has), what to do now. What agents share comes first
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from optimizer.debate.render import DRAFT_FIRST, DRAFT_LATER, VOTE, answer_words
 from optimizer.misinformation.records import Utterance
 from optimizer.models.chat import Message
 
-PROMPTS_VERSION = 2  # in a run's record: texts below, or seeds of utterances, that change make another run
+PROMPTS_VERSION = 3  # in a run's record: texts below, or seeds of utterances, that change make another run
 _QUESTIONS = {
     Task.CHOICE: "Which of the choices answers the question?",
     Task.NUMBER: "Which number answers the question?",
@@ -150,6 +151,13 @@ class Script:
         return parts
 
 
+def own_words(text: str, agent: str) -> str:
+    """What was said without the speaker's own name before it, which small models copy from the discussion: `Agent 3: Yes`."""
+    named = re.match(rf"[\s*_]*{re.escape(display_name(agent))}[\s*_]*:[\s*_]*", text, re.IGNORECASE)
+    return text[named.end() :] if named else text
+
+
 def _line(utterance: Utterance) -> str:
     """What was said, on one line: a contribution cannot pose as another one."""
-    return f"{display_name(utterance.agent)}: {' '.join(utterance.text.split()) or '(nothing)'}"
+    said = own_words(utterance.text, utterance.agent)
+    return f"{display_name(utterance.agent)}: {' '.join(said.split()) or '(nothing)'}"

@@ -229,6 +229,21 @@ def test_an_answer_that_decides_is_asked_for_once_more(server: Scripted, folder:
     assert (held.accuracy.value, held.second, held.parsed_only != held.parsed_only) == (0, 0, True)
 
 
+def test_a_name_copied_from_the_discussion_is_set_aside(server: Scripted, folder: Path) -> None:
+    """Read past, and not said twice to the others; a name that is not the speaker's stays."""
+
+    def copies(body: dict[str, Any]) -> Any:
+        slot = next((number for number in "123" if f"You are Agent {number}." in text_of(body)), "")
+        return completion(f"**agent {slot}:** Yes" if slot != "3" else "Agent 1: Yes")
+
+    server.script = copies
+    run = go(run_settings(server, folder), Design(exposed=(0,), baselines=()))
+    said = [each for transcript in read_records(run) for each in transcript.utterances if each.role is Role.DRAFT]
+    assert {(each.agent, each.answer) for each in said} == {("agent_1", "grounded"), ("agent_2", "grounded"), ("agent_3", "")}
+    heard = next(text for text in map(text_of, server.requests) if "You are Agent 3." in text)
+    assert "Agent 1: Yes\nAgent 2: Yes\n" in heard
+
+
 def test_the_sentence_about_sources_is_in_every_prompt(server: Scripted, folder: Path) -> None:
     server.script = gullible
     go(run_settings(server, folder), Design(exposed=(1,), skepticism="Trust nobody.", baselines=(System.MSC,)))
